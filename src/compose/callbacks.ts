@@ -1,6 +1,5 @@
 import { createWebhookDeliveries } from '../core/callbacks/deliveries.ts'
 import { createWebhooks } from '../core/callbacks/endpoints.ts'
-import { freeDeliveries } from '../core/callbacks/store.ts'
 import { type Callbacks, createCallbacks } from '../workers/callbacks.ts'
 import type { Chore } from '../workers/chores.ts'
 import { type Loop, startLoop } from '../workers/loop.ts'
@@ -9,8 +8,6 @@ import type { Foundation } from './foundation.ts'
 
 /** How often this node looks for due deliveries, in ms. */
 const POLL_EVERY_MS = 250
-/** A claimed delivery without a stored outcome is freed after this: four times the longest attempt. */
-const CLAIM_LASTS_MS = 60_000
 
 /** Webhook endpoints, and the delivery of callbacks to them. */
 export function createCallbackRooms(base: Foundation, lease: NodeLease) {
@@ -54,11 +51,7 @@ export function startCallbacks({ clock, log }: Foundation, callbacks: Callbacks)
   }
 }
 
-/** Frees deliveries that dead nodes held, and those without a stored outcome. */
-export function createCallbackReleaseChore({ db, clock }: Foundation): Chore {
-  return {
-    name: 'free callbacks',
-    everyMs: 1_000,
-    run: () => freeDeliveries(db, clock.now() - CLAIM_LASTS_MS),
-  }
+/** Frees deliveries that dead nodes held, and those of this node without a stored outcome. */
+export function createCallbackReleaseChore(callbacks: Callbacks): Chore {
+  return { name: 'free callbacks', everyMs: 1_000, run: callbacks.free }
 }

@@ -78,7 +78,7 @@ function startPoll({ clock, log }: Foundation, rooms: Rooms): Loop {
 function listAllChores(base: Foundation, rooms: Rooms): Chore[] {
   return [
     ...listMessageChores(base, rooms.accounts, rooms.messages, rooms.sandboxMessages),
-    createCallbackReleaseChore(base),
+    createCallbackReleaseChore(rooms.callbacks.callbacks),
     createIncompletePartsChore(rooms.consent),
     ...listOptOutChores(rooms.consent),
     rooms.mediaRooms.mediaChore,

@@ -8,6 +8,7 @@ import {
   claimDeliveries,
   type Finish,
   finishDeliveries,
+  freeDeliveries,
   listTargets,
   releaseDeliveries,
   type Target,
@@ -29,6 +30,8 @@ import { createCallbackLanes, type LaneLimits } from './callback-lanes.ts'
 export type Callbacks = {
   /** Claims due deliveries as far as there is room, and begins to send them. `more`: there may be further ones, and room. */
   poll(): Promise<PollResult>
+  /** Frees deliveries that dead nodes held, and those of this node without a stored outcome; returns how many. */
+  free(): Promise<number>
   /** Calls `wakeAt` when there is room again for deliveries that had to wait. */
   onCapacity(wakeAt: (atMs: number) => void): void
   /** Resolves when no delivery is in progress. */
@@ -62,6 +65,8 @@ const MAX_TARGETS = 1_000
 const MAX_CANCELLED = 1_000
 /** From the DNS look-up to the head of the response, in ms. */
 const ATTEMPT_MS = 15_000
+/** A claimed delivery without a stored outcome is freed after this: four times the longest attempt. */
+const CLAIM_LASTS_MS = 4 * ATTEMPT_MS
 /** An endpoint that has failed for so long without one success is disabled. */
 const FAILING_MS = 5 * DAY_MS
 /** Results are stored together with all that arrive within this time: a call costs as much as dozens of rows. */
@@ -284,6 +289,7 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
 
   return {
     poll,
+    free: () => freeDeliveries(db, deps.node(), clock.now() - CLAIM_LASTS_MS),
     onCapacity(wake) {
       wakeAt = wake
     },

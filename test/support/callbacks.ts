@@ -3,7 +3,6 @@ import type { EventType } from '../../src/contract/webhook.ts'
 import { createWebhookDeliveries } from '../../src/core/callbacks/deliveries.ts'
 import { createWebhooks } from '../../src/core/callbacks/endpoints.ts'
 import { createDecisionPublisher } from '../../src/core/callbacks/sender-decisions.ts'
-import { freeDeliveries } from '../../src/core/callbacks/store.ts'
 import { registerNode, removeNode } from '../../src/core/outbox/node-store.ts'
 import { createOwnSenders } from '../../src/core/senders/own.ts'
 import { createSenderReview } from '../../src/core/senders/review.ts'
@@ -17,6 +16,8 @@ import { createCallbacks } from '../../src/workers/callbacks.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 export type CallbackWorld = Awaited<ReturnType<typeof openCallbacks>>
+
+type NodeOptions = { through?: (db: Database) => Database; limits?: LaneLimits; aheadMs?: number }
 
 /** The largest factor by which jitter lengthens a wait. */
 export const WITH_JITTER = 1.1
@@ -41,19 +42,19 @@ export async function openCallbacks(
   })
   const webhooks = createWebhooks({ db, clock, ids, random, seal, checkUrl: guarded.check })
 
-  /** A node of its own, from the database's point of view; `through` wraps its database. */
-  async function startNode(how: { through?: (db: Database) => Database; limits?: LaneLimits } = {}) {
+  /** A node of its own, from the database's point of view; `through` wraps its database, and its clock is ahead by `aheadMs`. */
+  async function startNode({ through, limits, aheadMs = 0 }: NodeOptions = {}) {
     const number = await registerNode(db, 'test', clock.now(), false)
     const callbacks = createCallbacks({
-      db: how.through ? how.through(db) : db,
-      clock,
+      db: through ? through(db) : db,
+      clock: { ...clock, now: () => clock.now() + aheadMs },
       random,
       seal,
       log: { info: write, warn: write, debug: write },
       fetch: guarded.fetch,
       node: () => number,
       disable: webhooks.disable,
-      ...(how.limits && { limits: how.limits }),
+      ...(limits && { limits }),
     })
     return {
       ...callbacks,
@@ -150,9 +151,5 @@ export async function openCallbacks(
     newAccount,
     newMessage,
     happen,
-    /**
-     * Frees the deliveries of dead nodes, and those that were claimed more than 60 s ago, as the chore does.
-     */
-    free: () => freeDeliveries(db, clock.now() - 60_000),
   }
 }

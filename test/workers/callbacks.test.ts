@@ -371,7 +371,7 @@ describe('nodes', () => {
     expect(receiver.got).toHaveLength(1)
 
     await dying.remove()
-    expect(await world.free()).toBe(1)
+    expect(await living.free()).toBe(1)
     receiver.react(503)
     await living.turn()
     expect(receiver.got.map(idOf)).toEqual([event, event])
@@ -395,11 +395,27 @@ describe('nodes', () => {
     })
     await createEvent()
     await expect(node.poll()).rejects.toThrow('lost')
-    expect(await world.free()).toBe(0)
+    expect(await node.free()).toBe(0)
     await world.clock.advance(60_001)
-    expect(await world.free()).toBe(1)
+    expect(await node.free()).toBe(1)
     await (await world.startNode()).turn()
     expect(receiver.got).toHaveLength(1)
+  })
+
+  test('whose clock is minutes ahead leave the deliveries of the others alone', async () => {
+    const { id } = await createWebhook()
+    const [behind, ahead] = [await world.startNode(), await world.startNode({ aheadMs: 2 * MINUTE_MS })]
+    const answered = Promise.withResolvers<number>()
+    receiver.react(() => answered.promise)
+    await createEvent()
+    await behind.poll()
+    await receiver.count(1)
+    expect(await ahead.free()).toBe(0)
+    await ahead.poll()
+    answered.resolve(200)
+    await Promise.all([behind.idle(), ahead.idle()])
+    expect(receiver.got).toHaveLength(1)
+    expect(await list(id)).toMatchObject([{ status: 'delivered', attempts: 1 }])
   })
 
   test('that stop release the deliveries that are still under way', async () => {

@@ -294,12 +294,12 @@ export async function releaseDeliveries(db: Db, rows: readonly ClaimRef[]): Prom
   })
 }
 
-/** Frees deliveries of dead nodes, and those claimed before `claimedBeforeMs` without a result; returns how many. */
-export async function freeDeliveries(db: Db, claimedBeforeMs: number): Promise<number> {
+/** Frees deliveries of dead nodes, and those that `node` has claimed before `claimedBeforeMs` without a result; returns how many. */
+export async function freeDeliveries(db: Db, node: number, claimedBeforeMs: number): Promise<number> {
   const { rows } = await db.query<{ freed: number }>({
     name: 'free_deliveries',
-    text: 'select free_deliveries($1) as freed',
-    values: [toIso(claimedBeforeMs)],
+    text: 'select free_deliveries($1,$2) as freed',
+    values: [node, toIso(claimedBeforeMs)],
   })
   return rows[0]!.freed
 }

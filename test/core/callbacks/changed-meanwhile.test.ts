@@ -110,7 +110,7 @@ test('the result of an attempt changes nothing once its delivery was freed and c
     return rows
   }
   const earlier = await claim()
-  await freeDeliveries(db, world.clock.now() + 1)
+  await freeDeliveries(db, node, world.clock.now() + 1)
   const later = await claim()
   expect(await finish(earlier)).toEqual([{ status: 'pending', attempts: 0 }])
   expect(await finish(later)).toEqual([{ status: 'delivered', attempts: 1 }])

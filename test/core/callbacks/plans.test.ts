@@ -142,7 +142,7 @@ test('claiming and finishing a delivery reads few pages with thousands waiting, 
 }, 60_000)
 
 test('freeing the deliveries of dead nodes does not read all deliveries', async () => {
-  const free = (tx: Db) => freeDeliveries(tx, world.clock.now() - 60_000)
+  const free = (tx: Db) => freeDeliveries(tx, 1, world.clock.now() - 60_000)
   expect(await rowsRead(free)).toBeLessThan(20)
   await db.query({ name: 'plan_anew', text: 'discard plans' })
   expect(await rowsRead(free)).toBeLessThan(20)
