@@ -4,6 +4,12 @@ export type CallbackLanes = {
   freeFor(target: string): number
   /** How many more requests all targets together may have. */
   freeInAll(): number
+  /** Whether the target has a reduced limit, since it was overwhelmed or silent. */
+  isSuspect(target: string): boolean
+  /** How many more requests all targets with a reduced limit may have together. */
+  freeForSuspects(): number
+  /** Rises with every request: which of two targets had its last one earlier. */
+  lastTurn(target: string): number
   enter(target: string): void
   /** `isHealthy` unless the receiver was overwhelmed or silent. */
   leave(target: string, isHealthy: boolean): void
@@ -12,7 +18,7 @@ export type CallbackLanes = {
 export type LaneLimits = { total: number; perTarget: number }
 
 /** `limit` is what the target has proved to handle; `perTarget` until it fails. */
-type Lane = { busy: number; limit: number }
+type Lane = { busy: number; limit: number; lastTurn: number }
 
 /**
  * A target begins with its full limit. Each overloaded or missing response halves
@@ -25,8 +31,11 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
   const suspectLimit = total >> 1
   let busy = 0
   let busySuspects = 0
+  let turns = 0
 
   const isSuspect = (lane: Lane) => lane.limit < perTarget
+  const laneOf = (target: string): Lane => lanes.get(target) ?? { busy: 0, limit: perTarget, lastTurn: 0 }
+  const freeForSuspects = () => Math.max(0, Math.min(total - busy, suspectLimit - busySuspects))
 
   /** A target with its full limit and no requests need not be remembered. */
   function forgetIdle(target: string, lane: Lane): void {
@@ -45,15 +54,18 @@ export function createCallbackLanes({ total, perTarget }: LaneLimits): CallbackL
 
   return {
     freeFor(target) {
-      const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
-      const most = isSuspect(lane) ? Math.min(total - busy, suspectLimit - busySuspects) : total - busy
-      return Math.max(0, Math.min(lane.limit - lane.busy, most))
+      const lane = laneOf(target)
+      return Math.max(0, Math.min(lane.limit - lane.busy, isSuspect(lane) ? freeForSuspects() : total - busy))
     },
     freeInAll: () => total - busy,
+    isSuspect: target => isSuspect(laneOf(target)),
+    freeForSuspects,
+    lastTurn: target => laneOf(target).lastTurn,
     enter(target) {
-      const lane = lanes.get(target) ?? { busy: 0, limit: perTarget }
+      const lane = laneOf(target)
       lanes.delete(target)
       lanes.set(target, lane)
+      lane.lastTurn = ++turns
       lane.busy++
       busy++
       if (isSuspect(lane)) busySuspects++

@@ -100,12 +100,16 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     const nowMs = clock.now()
     // Each round determines anew which targets wait: some may be gone.
     if (after === null) waiting.clear()
-    const targets = await listTargets(db, nowMs, after, MAX_TARGETS)
+    const from = after
+    const targets = await listTargets(db, nowMs, from, MAX_TARGETS)
     after = targets.length < MAX_TARGETS ? null : targets.at(-1)!
     for (const target of targets.filter(each => !each.isActive)) {
       await cancelDeliveries(db, nowMs, target, MAX_CANCELLED)
     }
-    const room = shareCapacity(targets.filter(each => each.isActive && each.hasDue))
+    const room = shareCapacity(
+      targets.filter(each => each.isActive && each.hasDue),
+      from,
+    )
     if (room.length === 0) return NOTHING
     const claimed = await claimDeliveries(db, { node: deps.node(), atMs: nowMs }, room)
     updateWaiting(room, claimed)
@@ -114,22 +118,43 @@ export function createCallbacks(deps: CallbacksDeps): Callbacks {
     return { claimed: claimed.length, more }
   }
 
-  /** Gives each target an equal share of the free room; a target that gets none is the first of the next poll. */
-  function shareCapacity(targets: readonly Target[]): TargetCapacity[] {
-    const share = Math.max(1, Math.floor(lanes.freeInAll() / Math.max(1, targets.length)))
-    let left = lanes.freeInAll()
+  /**
+   * Shares the free slots out: first those that targets with a reduced limit may have together, beginning with the one whose last
+   * turn was the earliest, then all others. A target that gets none is the first of the next poll, which otherwise begins at `from`.
+   */
+  function shareCapacity(targets: readonly Target[], from: Target | null): TargetCapacity[] {
+    const suspects = targets
+      .filter(({ uuid }) => lanes.isSuspect(uuid))
+      .sort((one, other) => lanes.lastTurn(one.uuid) - lanes.lastTurn(other.uuid))
+    const others = targets.filter(({ uuid }) => !lanes.isSuspect(uuid))
+    const free = lanes.freeForSuspects()
+    const forSuspects = shareSlots(suspects, free)
+    const forOthers = shareSlots(others, lanes.freeInAll() - (free - forSuspects.left))
+    if (others.length > 0 && forOthers.left === 0) after = forOthers.last ?? from
+    return [...forSuspects.room, ...forOthers.room]
+  }
+
+  /** Gives each target an equal share; `last` is the last one that got some. */
+  function shareSlots(
+    targets: readonly Target[],
+    free: number,
+  ): { room: TargetCapacity[]; left: number; last: Target | null } {
+    const share = Math.max(1, Math.floor(free / Math.max(1, targets.length)))
     const room: TargetCapacity[] = []
+    let left = free
+    let last: Target | null = null
     for (const target of targets) {
       const { accountId, uuid } = target
       const limit = Math.min(share, lanes.freeFor(uuid), left)
-      if (limit === 0) waiting.add(uuid)
-      else room.push({ accountId, targetUuid: uuid, limit })
+      if (limit === 0) {
+        waiting.add(uuid)
+        continue
+      }
+      room.push({ accountId, targetUuid: uuid, limit })
       left -= limit
-      if (left > 0) continue
-      after = target
-      break
+      last = target
     }
-    return room
+    return { room, left, last }
   }
 
   function updateWaiting(room: readonly TargetCapacity[], claimed: readonly Claimed[]): void {

@@ -480,6 +480,39 @@ describe('nodes', () => {
     await silent.close()
   })
 
+  test('leave half of the slots to others, however many receivers are silent', async () => {
+    const silent = await startReceiver()
+    silent.react('silence')
+    for (let at = 0; at < 4; at++) await world.webhooks.create(caller, { url: silent.url(`/${at}`) })
+    const node = await world.startNode({ limits: { total: 4, perTarget: 2 } })
+    for (let at = 0; at < 3; at++) await createEvent()
+    await node.poll()
+    await silent.count(4)
+    await world.clock.advance(15_000)
+    await node.idle()
+    // Ends the round, so that the next poll begins with the first receiver.
+    await node.poll()
+
+    const other = await world.newAccount()
+    await world.webhooks.create(other, { url: receiver.url() })
+    for (let at = 0; at < 2; at++) {
+      await world.happen(other.account.id, await world.newMessage(other.account.id), 'message.sent')
+    }
+    expect(await node.poll()).toMatchObject({ claimed: 4 })
+    await Promise.all([silent.count(6), receiver.count(2)])
+    await world.clock.advance(15_000)
+    await node.idle()
+
+    // The other two are next, although the first two have more.
+    await node.poll()
+    await node.poll()
+    await silent.count(8)
+    expect(new Set(silent.got.slice(4).map(({ path }) => path)).size).toBe(4)
+    await world.clock.advance(15_000)
+    await node.idle()
+    await silent.close()
+  })
+
   test('limit the connections to a receiver whose responses never end', async () => {
     const { id } = await createWebhook()
     receiver.react({ status: 200, headers: {}, endless: true })
