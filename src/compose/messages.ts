@@ -101,7 +101,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     settle,
     parts,
     conclude,
-    handOver: item => dispatcher.push(item, false),
+    handOver: item => dispatcher.requeue(item),
     observe: metrics.receipt,
   })
   const inbox = createInbox(receipts, consent, templates, bots)

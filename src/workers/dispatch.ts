@@ -19,6 +19,8 @@ import { createSubmitter, type SubmitterDeps } from './submitter.ts'
 import { createUnmadeAttempts } from './unmade-attempts.ts'
 
 export type Dispatcher = Dispatch & {
+  /** Takes a message that this node holds, not begun, and that is sent again: one of a bulk job waits for its turn first. */
+  requeue(item: OutboxItem): void
   /** Claims due messages once; returns how many this node claimed. */
   poll(): Promise<number>
   /** Releases messages that this node holds only according to the database; returns how many. */
@@ -335,6 +337,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       serveNext(lane)
     },
     push,
+    requeue,
     poll,
     releaseOrphaned: orphanCheck.release,
     onDue(wake) {

@@ -32,7 +32,7 @@ export type ReceiptsDeps = {
   settle: Settle
   parts: Pick<MessageParts, 'joinReceipts'>
   conclude: Conclude
-  /** Hands a message that failed over, not begun, to its lane. */
+  /** Takes a message that failed over, and is not begun: to its lane, or, from a bulk job, in the job's turn. */
   handOver(item: OutboxItem): void
   observe(status: string, effect: 'applied' | 'no change'): void
 }
@@ -136,6 +136,7 @@ function withoutEqual<T extends object>(all: readonly T[]): T[] {
 
 /** The item of a stored message; the text of an OTP is not in it, since it was erased. */
 function toItem(row: MessageRow, content: StoredContent): OutboxItem {
-  const { accountId, id, connectionId, channel, messageType, recipient, sender } = row
-  return { accountId, id, connectionId, channel, messageType, recipient, sender, content }
+  const { accountId, id, connectionId, channel, messageType, recipient, sender, bulkJobId } = row
+  const item = { accountId, id, connectionId, channel, messageType, recipient, sender, content }
+  return bulkJobId === null ? item : { ...item, bulkJobId }
 }

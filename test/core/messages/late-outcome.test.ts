@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { bulkRows, createBulk, readBulkRows, untilBulk } from '../../support/bulk.ts'
 import { type Gateway, noSuchNumber, notNow, startSmsGateway } from '../../support/gateways.ts'
 import { type Smsc, startSmsc } from '../../support/smsc.ts'
 
@@ -149,6 +150,61 @@ describe('with a second connection', () => {
       ['retry', centreId],
       ['accepted', centreId],
     ])
+  })
+
+  describe('of a bulk job', () => {
+    async function control(jobId: string, verb: string): Promise<void> {
+      await app.call(`/api/v2/messages/bulk/${jobId}/${verb}`, { method: 'POST', key: account.liveKey })
+      // Until the node that has the lane has read the job.
+      await app.pass(1_000)
+    }
+
+    const leavesUnknown = (messageId: string) =>
+      app.until(
+        () => account.message(messageId),
+        ({ status }) => status !== 'unknown',
+      )
+
+    /** Starts a job of one row, whose message becomes unknown. */
+    async function startUnknownRow(): Promise<{ jobId: string; messageId: string }> {
+      await start(900)
+      const body = { messagesPerSecond: 1, messages: bulkRows(1) }
+      const { body: job, text } = await createBulk(app, account, body, { live: true })
+      const jobId = job['id'] as string
+      await app.until(
+        async () => smsc.submits.length,
+        count => count > submits,
+      )
+      expect(smsc.submits, text).toHaveLength(++submits)
+      const [row] = await readBulkRows(account, jobId)
+      await reaches(row!.messageId!, 'unknown')
+      return { jobId, messageId: row!.messageId! }
+    }
+
+    test('a message that is rejected late while its job is paused waits for the job, then fails over', async () => {
+      const { jobId, messageId } = await startUnknownRow()
+      await control(jobId, 'pause')
+      answerLate(0x0b)
+      await leavesUnknown(messageId)
+      await app.pass(5_000)
+      expect((await account.message(messageId)).status).toBe('queued')
+      expect(other.peer.requests).toHaveLength(0)
+      await control(jobId, 'resume')
+      await reaches(messageId, 'sent')
+      expect(other.peer.requests).toHaveLength(1)
+      expect((await untilBulk(app, account, jobId, 'completed')).counts).toMatchObject({ sent: 1 })
+    })
+
+    test('a message that is rejected late after its job was cancelled is cancelled', async () => {
+      const { jobId, messageId } = await startUnknownRow()
+      await control(jobId, 'cancel')
+      answerLate(0x0b)
+      await leavesUnknown(messageId)
+      await app.pass(3_000)
+      expect((await account.message(messageId)).status).toBe('cancelled')
+      expect(other.peer.requests).toHaveLength(0)
+      expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
+    })
   })
 
   test('a message that both connections reject fails, and its money is released', async () => {
