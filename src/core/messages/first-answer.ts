@@ -35,9 +35,9 @@ export async function awaitFirstAnswer(
         }
       : { answer: first.answer, facts }
   }
-  // Without a key there is no replay, so the answer need not be stored. But a message over a web session may
-  // have been sent by the node that holds the session: then the outcome is in the database.
-  if (!first && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
+  // Without a key there is no replay, so the answer to a wait that is over need not be stored. But a message over a web
+  // session may have been sent by the node that holds the session: then the outcome is in the database.
+  if (first === false && !claim && prepared.senderSource !== 'session') return { answer: 'queued', facts }
   const stored = fixFirstAnswer(deps.db, prepared.accountId, id, prepared.currency)
   return (await (claim ? stored : stored.catch(nullIfUnavailable))) ?? { answer: 'queued', facts }
 }
