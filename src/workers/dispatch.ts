@@ -122,10 +122,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   function push(item: OutboxItem, begun: boolean): void {
     const lane = lanes.get(item.connectionId)
+    // Of a begun one, too, which may fail over after a slow attempt.
+    item.heldAtMs ??= clock.monotonic()
     hold(item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
-      item.heldAtMs ??= clock.monotonic()
       lane.hold(item)
       pump(lane)
     } else void releaseItems([item])

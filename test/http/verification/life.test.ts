@@ -3,6 +3,7 @@ import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { startSmsGateway } from '../../support/gateways.ts'
+import { startSmsc } from '../../support/smsc.ts'
 import {
   codeFor,
   nextPhone,
@@ -393,7 +394,47 @@ describe('a code that is queued', () => {
       await gateway.close()
     }
   })
+
+  test('does not fail over when superseded while a slow connection refuses it', async () => {
+    const own = await app.createAccount()
+    const smsc = await startSmsc('silent')
+    await app.admin('POST', '/connections', {
+      provider: 'smpp',
+      name: 'slow centre',
+      channels: ['local_sms'],
+      accountId: own.id,
+      priorityOrder: 1,
+      config: { host: '127.0.0.1', port: smsc.port, systemId: 'me', password: 'secret' },
+    })
+    const gateway = await startSmsGateway(app, { account: own, priorityOrder: 2 })
+    try {
+      await smsc.bound(1)
+      const to = nextPhone()
+      const start = () => verifications(app, own).start({ to, channel: 'local_sms' }, { live: true })
+      await start()
+      await start()
+      const [first, second] = smsc.submits
+      for (const { sequence } of [second!, first!]) {
+        smsc.send('submit_sm_resp', { sequence_number: sequence, command_status: RINVDSTADR })
+      }
+      const [later, earlier] = await app.until(
+        () => own.messages(`?to=${encodeURIComponent(to)}`),
+        all => all.every(({ status }) => status !== 'queued' && status !== 'sending'),
+      )
+      expect(later).toMatchObject({ status: 'sent', provider: 'http-sms', billing: { state: 'captured' } })
+      expect(earlier).toMatchObject({
+        status: 'cancelled',
+        errorMessage: 'its code was superseded or used up before the message could be sent',
+        billing: { state: 'released' },
+      })
+      expect(gateway.peer.requests).toHaveLength(1)
+    } finally {
+      await Promise.all([gateway.close(), smsc.close()])
+    }
+  })
 })
+
+const RINVDSTADR = 0x0b
 
 let throttledPhones = 0
 /** A number whose last four digits make the sandbox throttle the account's lane for five seconds. */
