@@ -138,11 +138,17 @@ export function createAccept<Row extends AcceptRow, Verdict>(
     return entries.map(entry => verdicts.get(entry) ?? null)
   }
 
+  /**
+   * A unique violation in a repeat means that an earlier try was committing: the next repeat sees its rows. If that one is
+   * refused as well, an item has the id of a message that another request has stored.
+   */
   async function acceptWithRetry(sorted: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
+    let mayBeCommitting = true
     for (;;) {
       try {
-        return await acceptOrSplit(sorted)
-      } catch {
+        return await acceptOrSplit(sorted, mayBeCommitting)
+      } catch (error) {
+        if (isUniqueViolation(error)) mayBeCommitting = false
         await pause(clock, RETRY_EVERY_MS)
       }
     }
@@ -150,9 +156,12 @@ export function createAccept<Row extends AcceptRow, Verdict>(
 
   /**
    * If the database refuses a value, only the item with that value fails: the batch is split until it is alone. Throws
-   * if the call is to be repeated.
+   * if the call is to be repeated, after a unique violation only with `mayBeCommitting`.
    */
-  async function acceptOrSplit(all: Entry[]): Promise<Map<Entry, Verdict | Faulty>> {
+  async function acceptOrSplit(
+    all: Entry[],
+    mayBeCommitting: boolean,
+  ): Promise<Map<Entry, Verdict | Faulty>> {
     const entries = all.filter(entry => !entry.wait.hasTimedOut)
     if (entries.length === 0) return new Map()
     const before = entries.map(entry => entry.mayBeStored)
@@ -169,12 +178,13 @@ export function createAccept<Row extends AcceptRow, Verdict>(
           entry.mayBeStored = before[at]!
         })
       }
-      if (isRepeatable(error, repeated)) throw error
+      const wasCommitting = repeated && mayBeCommitting && isUniqueViolation(error)
+      if (wasCommitting || error instanceof DatabaseUnavailable) throw error
       if (entries.length === 1) return new Map([[entries[0]!, { kind: 'faulty', cause: error }]])
       const half = entries.length >> 1
-      const first = await acceptOrSplit(entries.slice(0, half))
+      const first = await acceptOrSplit(entries.slice(0, half), mayBeCommitting)
       // If the second half has to be repeated, the first is recognised as accepted.
-      const second = await acceptOrSplit(entries.slice(half))
+      const second = await acceptOrSplit(entries.slice(half), mayBeCommitting)
       return new Map([...first, ...second])
     }
   }
@@ -203,8 +213,6 @@ export function createAccept<Row extends AcceptRow, Verdict>(
   }
 }
 
-/** A unique violation in a repeat means that the first try is still committing: its rows are visible a moment later. */
-function isRepeatable(error: unknown, repeated: boolean): boolean {
-  if (error instanceof DatabaseUnavailable) return true
-  return repeated && (error as { code?: unknown }).code === UNIQUE_VIOLATION
+function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown }).code === UNIQUE_VIOLATION
 }

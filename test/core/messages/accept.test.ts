@@ -15,8 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** What happens to the n-th call of accept_sends. With 'answer lost' it commits; 'hangs' never reaches the database. */
-type Fate = 'works' | 'never arrives' | 'answer lost' | 'hangs' | 'hangs in its commit'
+/**
+ * What happens to the n-th call of accept_sends. With 'answer lost' it commits; 'cut off' and 'hangs' never reach the
+ * database, which the program cannot know.
+ */
+type Fate = 'works' | 'never arrives' | 'cut off' | 'answer lost' | 'hangs' | 'hangs in its commit'
 
 function setUp(fates: readonly Fate[], beforeUnmade?: () => Promise<void>) {
   const clock: FakeClock = createFakeClock(Date.UTC(2026, 3, 1))
@@ -37,8 +40,10 @@ function setUp(fates: readonly Fate[], beforeUnmade?: () => Promise<void>) {
     if (fate === 'hangs') return new Promise(() => {})
     if (fate === 'hangs in its commit') return hangInCommit(request)
     if (fate === 'never arrives') throw new DatabaseUnavailable(new Error('refused'), { wasSent: false })
+    const lost = new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+    if (fate === 'cut off') throw lost
     const done = await database.db.query(request)
-    if (fate === 'answer lost') throw new DatabaseUnavailable(new Error('Connection terminated unexpectedly'))
+    if (fate === 'answer lost') throw lost
     return done
   }
   async function hangInCommit(request: Query): Promise<never> {
@@ -184,6 +189,20 @@ test('a send whose id is taken is refused at once, not repeated', async () => {
   expect(await accept.add(item)).toMatchObject({ kind: 'accepted' })
   expect(await accept.add(item)).toMatchObject({ kind: 'faulty', cause: { code: '23505' } })
   expect(await stateOf(account)).toMatchObject({ held: 10, outbox: 1 })
+})
+
+test('in a repeated flush, too, a recipient of a batch that an earlier request has stored fails alone', async () => {
+  const { accept, addAccount, row, during, clock } = setUp(['works', 'cut off'])
+  const account = await addAccount(100)
+  const stored = row(account, { claim: null })
+  expect(await accept.add(stored)).toMatchObject({ kind: 'accepted' })
+  const other = row(account)
+  const repeat = { ...stored, takenUpAt: clock.now() }
+  expect(await during(Promise.all([accept.add(other), accept.add(repeat)]))).toMatchObject([
+    { kind: 'accepted' },
+    { kind: 'faulty', cause: { code: '23505' } },
+  ])
+  expect(await stateOf(account)).toMatchObject({ held: 20, outbox: 2 })
 })
 
 describe('when a send stops waiting for the database', () => {
