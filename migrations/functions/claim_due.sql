@@ -5,13 +5,14 @@ drop function if exists claim_due;
 -- the others. Begun rows are not claimed: they may have been submitted.
 -- A message of a bulk job is left to the node that holds its account's lane, if there is one, and is returned with its
 -- job until that has ended. Over a web session it is claimed by the node that has the session open: if another node has the
--- lane, it is returned without its job, and is not claimed while the job is paused.
+-- lane, it is returned without its job, and is not claimed while the job is paused. `cancelled`: its job was, while it was
+-- being submitted.
 -- Of connections in p_tests_only, a sandbox that live keys may not use, only messages of test keys are claimed.
 create function claim_due(
   p_node bigint, p_now timestamptz, p_connection uuid[], p_limit integer[], p_tests_only uuid[] default '{}')
 returns table (
   account_id uuid, id uuid, attempt smallint, channel text, message_type text, recipient text,
-  connection_id uuid, sender text, content json, bulk_job_id uuid, secret bytea)
+  connection_id uuid, sender text, content json, bulk_job_id uuid, cancelled boolean, secret bytea)
 language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off
@@ -61,6 +62,9 @@ begin
            case when v_with_job[n] then (
              select j.id from bulk_jobs j
               where j.account_id = m.account_id and j.id = m.bulk_job_id and j.ended_at is null) end,
+           m.bulk_job_id is not null and exists (
+             select 1 from bulk_jobs j
+              where j.account_id = m.account_id and j.id = m.bulk_job_id and j.status = 'cancelled'),
            v_secret[n]
       from unnest(v_account, v_id) with ordinality as t (account_id, id, n)
       join messages m on m.account_id = any (array[t.account_id]) and m.id = t.id;

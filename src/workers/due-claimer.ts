@@ -37,6 +37,7 @@ export function createDueClaimer({ db, clock, seal, log, node, findUnwanted }: D
     const ended = new Map<ClaimedRow, EndReason>(await findUnwanted(rows))
     const items: OutboxItem[] = []
     for (const row of rows) {
+      if (row.cancelled) ended.set(row, 'cancelled')
       if (ended.has(row)) continue
       const item = toItem(row)
       if (item) items.push(item)
@@ -47,7 +48,7 @@ export function createDueClaimer({ db, clock, seal, log, node, findUnwanted }: D
 
   /** The text of an OTP is in the clear from here to the provider, and nowhere else. */
   function toItem(row: ClaimedRow): OutboxItem | null {
-    const { secret, ...item } = row
+    const { secret, cancelled: _, ...item } = row
     // The text of an unknown attempt is erased: if it turns out not to have been taken, it cannot be sent again.
     if (!secret) return item.messageType === 'otp' ? null : item
     try {

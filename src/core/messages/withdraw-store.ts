@@ -60,7 +60,7 @@ export async function failStranded(db: Db, nowMs: number, limit: number): Promis
 }
 
 /** Why a waiting message must not be sent any more. */
-export type EndReason = 'unreadable' | 'suppressed' | 'expired' | 'superseded'
+export type EndReason = 'unreadable' | 'suppressed' | 'expired' | 'superseded' | 'cancelled'
 
 /** Ends messages that must not be sent any more, each by its reason; those that have begun meanwhile are not affected. */
 export async function endMessages(
@@ -210,6 +210,7 @@ const ENDING_OF: Readonly<Record<EndReason, Ending>> = {
     errorCode: 'VERIFICATION_EXPIRED',
     detail: 'its code expired before the message could be sent',
   },
+  cancelled: CANCELLED,
   superseded: { ...CANCELLED, detail: 'its code was superseded or used up before the message could be sent' },
 }
 

@@ -32,6 +32,8 @@ export type ClaimedRow = {
   content: StoredContent
   /** Its bulk job; absent once the job has ended. */
   bulkJobId?: Id<'job'>
+  /** Its bulk job was cancelled. */
+  cancelled: boolean
   /** The sealed text of an OTP; null for other messages. */
   secret: Buffer | null
 }
@@ -46,6 +48,7 @@ type RawClaim = {
   sender: string | null
   content: StoredContent
   bulk_job_id: string | null
+  cancelled: boolean
   secret: Buffer | null
 }
 
@@ -80,6 +83,7 @@ export async function claimDue(
     sender: row.sender,
     content: row.content,
     ...(row.bulk_job_id !== null && { bulkJobId: fromUuid('job', row.bulk_job_id) }),
+    cancelled: row.cancelled,
     secret: row.secret,
   }))
 }

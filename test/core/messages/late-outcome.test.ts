@@ -165,9 +165,18 @@ describe('with a second connection', () => {
         ({ status }) => status !== 'unknown',
       )
 
+    const setBackoff = (backoffMs: number) =>
+      app.admin('PATCH', `/connections/${centreId}`, { retryPolicy: { backoffMs } })
+
     /** Starts a job of one row, whose message becomes unknown. */
-    async function startUnknownRow(): Promise<{ jobId: string; messageId: string }> {
+    async function startUnknownRow(
+      options: { backoffMs?: number } = {},
+    ): Promise<{ jobId: string; messageId: string }> {
       await start(900)
+      if (options.backoffMs !== undefined) {
+        await setBackoff(options.backoffMs)
+        await smsc.bound(2)
+      }
       const body = { messagesPerSecond: 1, messages: bulkRows(1) }
       const { body: job, text } = await createBulk(app, account, body, { live: true })
       const jobId = job['id'] as string
@@ -203,6 +212,18 @@ describe('with a second connection', () => {
       await app.pass(3_000)
       expect((await account.message(messageId)).status).toBe('cancelled')
       expect(other.peer.requests).toHaveLength(0)
+      expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
+    })
+
+    test('one that was not taken is cancelled, too, however soon its next try is due', async () => {
+      const { jobId, messageId } = await startUnknownRow({ backoffMs: 100 })
+      await control(jobId, 'cancel')
+      answerLate(0x08)
+      await leavesUnknown(messageId)
+      await app.pass(3_000)
+      await setBackoff(2_000)
+      expect((await account.message(messageId)).status).toBe('cancelled')
+      expect(smsc.submits).toHaveLength(submits)
       expect(await account.wallet()).toMatchObject({ balance: 1, held: 0, captured: 0 })
     })
   })
