@@ -1,5 +1,6 @@
 import type { HttpSmsConfig } from '../../src/channels/http-sms/config.ts'
 import { httpSmsProvider } from '../../src/channels/http-sms.ts'
+import { KANNEL_CONNECTION } from '../support/kannel-guide.ts'
 import type { Exchange, HttpFixture } from './http-fixture.ts'
 
 export const TOKEN = 'gateway-token-marker-94d2'
@@ -96,9 +97,14 @@ const wordyGateway: Partial<HttpSmsConfig> = {
 }
 
 /** A gateway that responds as Kannel's sendsms does. */
-const kannel: Partial<HttpSmsConfig> = {
-  answer: { format: 'text', status: '^(\\d+):', takenStatuses: ['0', '3'] },
-}
+const kannel: Partial<HttpSmsConfig> = { answer: KANNEL_CONNECTION.answer }
+
+const fromKannel = (
+  status: number,
+  body: string,
+  outcome: Exchange<HttpSmsConfig>['outcome'],
+  link: 'up' | 'down' = 'up',
+) => ({ name: `Kannel's ${status} ${body}`, config: kannel, answer: { status, body }, outcome, link })
 
 export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
   {
@@ -307,6 +313,25 @@ export const httpSmsExchanges: readonly Exchange<HttpSmsConfig>[] = [
     answer: { status: 202, body: '7: no such thing' },
     outcome: { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '7' },
   },
+  fromKannel(202, '3: Queued for later delivery', { kind: 'accepted' }),
+  fromKannel(202, 'Sent. Message splits: 3', { kind: 'accepted' }),
+  fromKannel(403, 'Not routable. Do not try again.', { kind: 'rejected', code: 'RECIPIENT_REJECTED' }),
+  fromKannel(400, 'Number(s) has/have been denied by white- and/or black-lists.', {
+    kind: 'rejected',
+    code: 'RECIPIENT_REJECTED',
+  }),
+  fromKannel(400, 'Sender missing and no global set, rejected', {
+    kind: 'rejected',
+    code: 'SENDER_REJECTED',
+  }),
+  fromKannel(400, 'Charset or body misformed, rejected', {
+    kind: 'rejected',
+    code: 'MESSAGE_REJECTED',
+    detail: 'The provider refuses the request with HTTP 400: Charset or body misformed, rejected',
+  }),
+  fromKannel(403, 'Authorization failed for sendsms', { kind: 'retry' }, 'down'),
+  fromKannel(503, 'Temporal failure, try again later.', { kind: 'retry' }),
+  fromKannel(500, 'Sending failed.', { kind: 'unknown' }),
   {
     name: 'a response without a status, from a gateway that returns no id',
     config: kannel,

@@ -120,7 +120,8 @@ export async function startPerlCentre(): Promise<PerlCentre> {
   }
 }
 
-async function kill(child: ChildProcess): Promise<void> {
+/** Resolves when the process has ended. */
+export async function kill(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGKILL')
   await once(child, 'exit')
