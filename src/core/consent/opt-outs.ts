@@ -43,6 +43,7 @@ export type OptOuts = {
 }
 
 export type RefusedMessage = {
+  accountId: AccountId
   connectionId: ConnectionId
   channel: Channel
   recipient: string
@@ -97,7 +98,11 @@ export function createOptOuts({ db, clock, ids }: { db: Database; clock: Clock; 
   async function refused(tx: Db, messages: readonly RefusedMessage[]): Promise<void> {
     const owners = await findOwners(
       tx,
-      messages.map(({ connectionId, sender }) => ({ connectionId, number: sender })),
+      messages.map(({ accountId, connectionId, sender }) => ({
+        connectionId,
+        number: sender,
+        sentBy: accountId,
+      })),
     )
     const decisions = messages.map((message, at) => ({
       ...message,

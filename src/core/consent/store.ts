@@ -171,6 +171,7 @@ export type OptOutReport = { connectionId: ConnectionId; providerId: string; pro
 
 /** The message of such a report. */
 export type ReportedMessage = {
+  accountId: AccountId
   connectionId: ConnectionId
   channel: Channel
   recipient: string
@@ -202,6 +203,7 @@ export async function parkOptOuts(db: Db, nowMs: number, reports: readonly OptOu
 /** Takes out the parked reports whose messages are known now, at most `limit`. */
 export async function takeParkedOptOuts(db: Db, limit: number): Promise<ReportedMessage[]> {
   const { rows } = await db.query<{
+    account_id: string
     connection_id: string
     channel: Channel
     recipient: string
@@ -217,12 +219,13 @@ export async function takeParkedOptOuts(db: Db, limit: number): Promise<Reported
              delete from parked_opt_outs p using known k
               where p.connection_id = k.connection_id and p.provider_id = k.provider_id
              returning p.connection_id, p.provider_code, k.account_id, k.message_id)
-           select g.connection_id, g.provider_code, m.channel, m.recipient, m.sender
+           select g.account_id, g.connection_id, g.provider_code, m.channel, m.recipient, m.sender
              from gone g join messages m on m.account_id = g.account_id and m.id = any (just(g.message_id))`,
     values: [limit],
   })
-  return rows.map(({ connection_id, provider_code, ...row }) => ({
+  return rows.map(({ account_id, connection_id, provider_code, ...row }) => ({
     ...row,
+    accountId: fromUuid('acc', account_id),
     connectionId: fromUuid('cnn', connection_id),
     providerCode: provider_code,
   }))
@@ -245,27 +248,29 @@ export type Owner = {
   ownsConnection: boolean
 }
 
+/** A number on a connection; `sentBy` is the account that sent a message from it, where that is known. */
+export type OwnedNumber = { connectionId: ConnectionId; number: string | null; sentBy?: AccountId }
+
 /**
- * The owners of these numbers: the owner of the connection, else the only account
- * that has the number as its approved sender; else the platform.
+ * The owners of these numbers: the owner of the connection, else the account that sent from the number, if it
+ * is one of its approved senders, else the only account that has it as its approved sender; else the platform.
  */
-export async function findOwners(
-  db: Db,
-  numbers: readonly { connectionId: ConnectionId; number: string | null }[],
-): Promise<Owner[]> {
+export async function findOwners(db: Db, numbers: readonly OwnedNumber[]): Promise<Owner[]> {
   const { rows } = await db.query<{ n: number; account_id: string; home_country: string; owns: boolean }>({
     name: 'number_owners',
     text: `select i.n::integer, a.id as account_id, a.home_country, a.id = c.account_id as owns
-             from unnest($1::uuid[], $2::text[]) with ordinality as i (connection_id, number, n)
+             from unnest($1::uuid[], $2::text[], $3::uuid[]) with ordinality as i (connection_id, number, sent_by, n)
              left join connections c on c.id = i.connection_id
              left join lateral (
-               -- A name that several have, the platform among them, tells nobody apart.
-               select min(s.account_id::text)::uuid as account_id from sms_senders s
-                where s.name = i.number and s.status = 'approved' having count(*) = 1) o on true
+               -- A name that several have, the platform among them, tells nobody apart by itself.
+               select coalesce(min(s.account_id::text) filter (where s.account_id = i.sent_by),
+                               case when count(*) = 1 then min(s.account_id::text) end)::uuid as account_id
+                 from sms_senders s where s.name = i.number and s.status = 'approved') o on true
              join accounts a on a.id = case when c.account_id <> '${PLATFORM_UUID}' then c.account_id else o.account_id end`,
     values: [
       uuidArray(numbers, each => each.connectionId),
       textArray(numbers, each => each.number?.replace(/^\+/, '') ?? null),
+      uuidArray(numbers, each => each.sentBy ?? null),
     ],
   })
   const owners = new Map(

@@ -348,6 +348,26 @@ describe('STOP', () => {
     expect(optOutPeer.requests).toHaveLength(1)
     await optOutPeer.close()
   })
+
+  test('counts for the account whose message was refused, although another has the same sender name', async () => {
+    const body = '{"code":21610,"message":"no"}'
+    const optOutPeer = await startHttpPeer(() => ({ status: 400, body }))
+    const config = twilioFixture.configFor(optOutPeer.url)
+    const forAll = await connect({ priorityOrder: 1, config })
+    const [other, third] = [await app.createAccount(), await app.createAccount()]
+    await createSender(account, 'Twice')
+    await createSender(other, 'Twice')
+    const send = (of: TestAccount) => marketing(of, { channel: 'int_sms', sender: { name: 'Twice' } })
+    expect(codeOf(await send(account))).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect((await suppressions()).map(({ source }) => source)).toEqual(['provider', 'provider'])
+    expect(codeOf(await send(account))).toEqual(SUPPRESSED)
+    // The provider is still asked for the others.
+    expect(codeOf(await send(other))).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect(codeOf(await marketing(third, { channel: 'int_sms' }))).toEqual([400, 'RECIPIENT_REJECTED'])
+    expect(optOutPeer.requests).toHaveLength(3)
+    await app.admin('DELETE', `/connections/${forAll}`)
+    await optOutPeer.close()
+  })
 })
 
 describe('an opt-out that a receipt reports', () => {
