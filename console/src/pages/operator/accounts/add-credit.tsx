@@ -7,24 +7,25 @@ import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { formatSum } from '../../../parts/money.tsx'
 import { notifyDone } from '../../../parts/toast.tsx'
-import { useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
+import { type IdempotentSend, useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
 import { ACCOUNTS } from './paths.ts'
 
 type Props = { account: AdminAccount; onClose: () => void }
 
 export function AddCredit({ opened, ...props }: Props & { opened: boolean }) {
+  // Outside of the dialog: whoever closes it after a lost response, and enters the credit again, means the same one.
+  const once = useIdempotentSend()
   return (
     <Modal opened={opened} onClose={props.onClose} title="Add credit">
-      <CreditForm {...props} />
+      <CreditForm once={once} {...props} />
     </Modal>
   )
 }
 
-function CreditForm({ account, onClose }: Props) {
+function CreditForm({ account, once, onClose }: Props & { once: IdempotentSend }) {
   const api = useApi()
   const invalidate = useInvalidate()
   const { id, wallet } = account
-  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { amount: '', note: '' },
     send({ amount, note }) {

@@ -5,24 +5,25 @@ import { useInvalidate } from '../../../api/use-read.ts'
 import { amountOf } from '../../../parts/amount.ts'
 import { AmountInput } from '../../../parts/amount-input.tsx'
 import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
-import { useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
+import { type IdempotentSend, useIdempotentSend } from '../../../parts/use-idempotent-send.ts'
 import { ACCOUNTS } from './paths.ts'
 
 export type CreatedAccount = Answer<'/api/admin/accounts', 'post'>['data']
 type Props = { onClose: () => void; onMade: (made: CreatedAccount) => void }
 
 export function CreateAccount({ opened, ...props }: Props & { opened: boolean }) {
+  // Outside of the dialog: whoever closes it after a lost response, and enters the account again, means the same one.
+  const once = useIdempotentSend()
   return (
     <Modal opened={opened} onClose={props.onClose} title="New account">
-      <CreateForm {...props} />
+      <CreateForm once={once} {...props} />
     </Modal>
   )
 }
 
-function CreateForm({ onMade }: Props) {
+function CreateForm({ once, onMade }: Props & { once: IdempotentSend }) {
   const api = useApi()
   const invalidate = useInvalidate()
-  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { name: '', homeCountry: '', currency: '', phone: '', balance: '' },
     send({ phone, balance, ...fields }) {
