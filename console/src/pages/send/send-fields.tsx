@@ -6,7 +6,7 @@ import type { ApiForm } from '../../parts/api-form.tsx'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { humanize } from '../../parts/status-badge.tsx'
 import { type Draft, supportsFile } from './draft.ts'
-import { TemplateFields } from './template-fields.tsx'
+import { TemplateFields, useVariablesOf } from './template-fields.tsx'
 
 const TYPES = [
   { value: 'free_text', label: 'Free text' },
@@ -23,6 +23,7 @@ export function SendFields({ form: { fields } }: { form: ApiForm<Draft> }) {
     ({ status }) => status === 'approved' || status === 'active',
   )
   const template = usable.find(({ id }) => id === values.templateId)
+  useVariablesOf(template, fields)
   const isMail = values.channel === 'email_user' || (values.channel === 'auto' && values.to.includes('@'))
 
   return (
