@@ -174,13 +174,14 @@ export type PagedRead<R> = {
  *     const revoke = useAction((api, id: string) => api.delete('/api/v2/api-keys/{keyId}', { path: { keyId: id } }),
  *       { changes: ['/api/v2/api-keys'] })
  *
- * `mutate` does nothing while the same action with the same input is running, as for a double click.
+ * `mutate` does nothing while the same action with the same input is running, as for a double click. Its `onError` is
+ * called also when the component is gone, but not after a sign-out.
  */
 export function useAction<I, R>(
   run: (api: Posthorn, input: I) => Promise<R>,
   options: { changes?: readonly string[]; onDone?: (result: R, input: I) => void } = {},
 ) {
-  const { api } = useApiContext()
+  const { api, identity } = useApiContext()
   const invalidate = useInvalidate()
   const running = useRef(new Set<string>()).current
   const action = useMutation<R, Error, I>({
@@ -192,11 +193,14 @@ export function useAction<I, R>(
     },
     onSuccess: (result, input) => options.onDone?.(result, input),
   })
-  function mutate(...args: Parameters<typeof action.mutate>): void {
-    const words = inputKey(args[0])
+  function mutate(input: I, { onError }: { onError?: (error: Error) => void } = {}): void {
+    const words = inputKey(input)
     if (running.has(words)) return
     running.add(words)
-    action.mutate(...args)
+    // Not by the options of the library's `mutate`, which it drops with the component.
+    action.mutateAsync(input).catch(error => {
+      if (identity().csrfToken !== null) onError?.(error)
+    })
   }
   return { ...action, mutate }
 }

@@ -1,10 +1,12 @@
 import { Alert, Button, Group, Stack } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { TriangleAlert } from 'lucide-react'
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { type ErrorDetail, PosthornError } from '../../../sdk/index.ts'
 import { type Fault, faultOf } from '../api/fault.ts'
+import { useIsHere } from './use-is-here.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
+import { useLateFault } from './use-late-fault.ts'
 
 export type ApiForm<V extends Record<string, unknown>> = {
   fields: UseFormReturnType<V>
@@ -27,7 +29,11 @@ export type ApiForm<V extends Record<string, unknown>> = {
 export function useApiForm<V extends Record<string, unknown>, R>(options: {
   /** The current values; when they change, untouched fields follow. */
   initial: V
-  send: (values: V) => Promise<R>
+  /**
+   * `edited`: only the fields that differ from their current values. A change of something that exists sends these
+   * alone: the others may have been changed by somebody else since they were read here.
+   */
+  send: (values: V, edited: Partial<V>) => Promise<R>
   onDone?: (result: R, values: V) => void
   /** Converts the API's path to the name of the form's field. */
   fieldOf?: (path: string) => string
@@ -36,10 +42,12 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
 }): ApiForm<V> {
   const { send, onDone, fieldOf = path => path, onError } = options
   const fields = useForm<V>({ mode: 'controlled', initialValues: options.initial })
-  useFollow(fields, options.initial)
+  const known = useFollow(fields, options.initial)
   const [fault, setFault] = useState<Fault | null>(null)
   const [busy, setBusy] = useState(false)
   const keepFocus = useKeptFocus(busy)
+  const isHere = useIsHere()
+  const notifyLate = useLateFault()
 
   async function submit(event?: FormEvent): Promise<void> {
     event?.preventDefault()
@@ -52,9 +60,10 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
     fields.clearErrors()
     try {
       const values = fields.getValues()
-      onDone?.(await send(values), values)
+      onDone?.(await send(values, editedOf(values, known.current)), values)
     } catch (error) {
-      if (!onError?.(error)) show(error, within)
+      if (!isHere()) notifyLate(error)
+      else if (!onError?.(error)) show(error, within)
     } finally {
       setBusy(false)
     }
@@ -79,11 +88,19 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
   return { fields, fault, busy, submit, setFault }
 }
 
+function editedOf<V extends Record<string, unknown>>(values: V, known: V): Partial<V> {
+  const edited = Object.entries(values).filter(([name, value]) => !isSame(value, known[name]))
+  return Object.fromEntries(edited) as Partial<V>
+}
+
 /**
  * Updates untouched fields to the current values, which may have changed since the form was rendered: saving
- * would otherwise restore the old ones.
+ * would otherwise restore the old ones. Returns the current values.
  */
-function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<V>, initial: V): void {
+function useFollow<V extends Record<string, unknown>>(
+  fields: UseFormReturnType<V>,
+  initial: V,
+): RefObject<V> {
   const known = useRef(initial)
   useEffect(() => {
     const before = known.current
@@ -93,6 +110,7 @@ function useFollow<V extends Record<string, unknown>>(fields: UseFormReturnType<
     const followed = follow(values, before, initial)
     if (!isSame(followed, values)) fields.setValues(followed as Partial<V>)
   })
+  return known
 }
 
 /** For a group of fields, each field follows by itself. */

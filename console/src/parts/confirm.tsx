@@ -2,7 +2,9 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { faultOf } from '../api/fault.ts'
 import { FaultNote } from './api-form.tsx'
+import { useIsHere } from './use-is-here.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
+import { useLateFault } from './use-late-fault.ts'
 
 /** Asks for confirmation of an action that cannot be undone. For severe actions, `typed` must be typed first. */
 export function ConfirmDialog({
@@ -27,6 +29,8 @@ export function ConfirmDialog({
 }) {
   const [busy, setBusy] = useState(false)
   const keepFocus = useKeptFocus(busy)
+  const isHere = useIsHere()
+  const notifyLate = useLateFault()
   const [error, setError] = useState<unknown>(null)
   const [typedText, setTyping] = useState('')
 
@@ -49,7 +53,8 @@ export function ConfirmDialog({
       await run()
       leave()
     } catch (thrown) {
-      setError(thrown)
+      if (isHere()) setError(thrown)
+      else notifyLate(thrown)
     } finally {
       setBusy(false)
     }

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { Bot, Plus } from 'lucide-react'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import type { BotView } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
@@ -10,13 +9,14 @@ import { NameCell, SandboxBadge } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
 
 const POLL_EVERY_MS = 10_000
 
 export function BotList() {
-  const [, go] = useLocation()
+  const go = useGo()
   const bots = useReadPages(BOTS, {}, { everyMs: POLL_EVERY_MS })
   const [adding, setAdding] = useState(false)
   const add = (

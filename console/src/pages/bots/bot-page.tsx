@@ -1,7 +1,7 @@
 import { ActionIcon, Alert, Anchor, Button, Menu, Skeleton, Stack } from '@mantine/core'
 import { CircleAlert, Ellipsis, KeyRound, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { BotView } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
@@ -13,6 +13,7 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { BotState } from './bot-list.tsx'
 import { BOTS, MAX_BOTS } from './paths.ts'
 import { RegisterBot } from './register-bot.tsx'
@@ -123,7 +124,7 @@ function BotFacts({ bot }: { bot: BotView }) {
 }
 
 function BotMenu({ bot }: { bot: BotView }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const [asked, setAsked] = useState<'token' | 'delete' | null>(null)
   const close = () => setAsked(null)
   const remove = useAction(api => api.delete('/api/v2/botapp-bots/{botId}', { path: { botId: bot.id } }), {

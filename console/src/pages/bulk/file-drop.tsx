@@ -1,7 +1,8 @@
 import { Loader, Stack, Text } from '@mantine/core'
 import { FileSpreadsheet } from 'lucide-react'
-import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { type DragEvent, useState } from 'react'
 import { ChooseFile } from '../../parts/choose-file.tsx'
+import { useIsHere } from '../../parts/use-is-here.ts'
 import classes from './file-drop.module.css'
 import { type OpenSheet, openSheet } from './open-sheet.ts'
 
@@ -12,13 +13,7 @@ export function FileDrop({ onOpen }: { onOpen: (sheet: OpenSheet) => void }) {
   const [over, setOver] = useState(false)
   const [reading, setReading] = useState<{ name: string; rows: number } | null>(null)
   const [fault, setFault] = useState<string | null>(null)
-  const isHere = useRef(true)
-  useEffect(
-    () => () => {
-      isHere.current = false
-    },
-    [],
-  )
+  const isHere = useIsHere()
 
   async function read(file: File | undefined): Promise<void> {
     if (!file || reading) return
@@ -27,7 +22,7 @@ export function FileDrop({ onOpen }: { onOpen: (sheet: OpenSheet) => void }) {
     try {
       const sheet = await openSheet(file, rows => setReading({ name: file.name, rows }))
       // The component was unmounted: the worker, which holds the whole file, must be ended.
-      if (isHere.current) onOpen(sheet)
+      if (isHere()) onOpen(sheet)
       else sheet.close()
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The file cannot be read.')

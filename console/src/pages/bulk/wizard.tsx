@@ -1,8 +1,9 @@
 import { Anchor, Button, Group, Stack, Stepper, Text } from '@mantine/core'
 import { ArrowLeft, ArrowRight } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { Card, Page } from '../../parts/page.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { CheckRows } from './check-rows.tsx'
 import { FileDrop } from './file-drop.tsx'
 import { MapColumns } from './map-columns.tsx'
@@ -15,7 +16,7 @@ const STEPS = ['File', 'Columns', 'Rows', 'Run'] as const
 
 /** Steps from a file to a running job; nothing is sent before the last one. */
 export default function Wizard() {
-  const [, go] = useLocation()
+  const go = useGo()
   const [step, setStep] = useState(0)
   const [sheet, setSheet] = useState<OpenSheet | null>(null)
   const [plan, setPlan] = useState<Plan | null>(null)

@@ -1,7 +1,6 @@
 import { Alert, Button } from '@mantine/core'
 import { Plus, Smartphone, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import type { WebSessionRow } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { type Column, DataList } from '../../parts/data-list.tsx'
@@ -10,13 +9,14 @@ import { NameCell, SandboxBadge } from '../../parts/name-cell.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { CreateSession } from './create-session.tsx'
 import { SESSIONS } from './paths.ts'
 
 const POLL_EVERY_MS = 3_000
 
 export function SessionList() {
-  const [, go] = useLocation()
+  const go = useGo()
   const sessions = useReadPages(SESSIONS, {}, { everyMs: POLL_EVERY_MS })
   const [making, setMaking] = useState(false)
   const make = (

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Skeleton, Stack } from '@mantine/core'
 import { CircleAlert, RotateCw, Trash2, TriangleAlert } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { WebSessionView } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ConfirmDialog } from '../../parts/confirm.tsx'
@@ -9,6 +9,7 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { notifyDone, notifyFault } from '../../parts/toast.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { Chats } from './chats.tsx'
 import { Pairing } from './pairing.tsx'
 import { SESSIONS } from './paths.ts'
@@ -80,7 +81,7 @@ function SessionNotice({ session: { state, detail } }: { session: WebSessionView
 }
 
 function Actions({ session }: { session: WebSessionView }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const [asked, setAsked] = useState(false)
   const path = { name: session.name }
   const restart = useAction(api => api.post('/api/v2/chatapp-sessions/{name}/restart', { path }), {

@@ -1,10 +1,11 @@
 import { Skeleton } from '@mantine/core'
-import { useLocation, useSearch } from 'wouter'
+import { useSearch } from 'wouter'
 import { useApi } from '../../api/context.tsx'
 import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { type Draft, draftFrom, NEW_DRAFT, toBody } from './draft.ts'
 import { TEMPLATES } from './use-templates.ts'
 import { WriteTemplate } from './write-template.tsx'
@@ -32,7 +33,7 @@ export default function Editor() {
 }
 
 function EditorPage({ initial }: { initial: Draft }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const api = useApi()
   const invalidate = useInvalidate()
   const senders = useRead('/api/v2/official-senders')

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Badge, Button, Grid, Skeleton, Stack } from '@mantine/core'
 import { CircleAlert, CopyPlus, Hourglass } from 'lucide-react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { TemplateView } from '../../../../sdk/index.ts'
 import { useRead } from '../../api/use-read.ts'
 import { CopyId } from '../../parts/copy-id.tsx'
@@ -9,6 +9,7 @@ import { Card, Page } from '../../parts/page.tsx'
 import { Facts } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { useSession } from '../../session/context.tsx'
 import { draftFrom } from './draft.ts'
 import { DraftPreview } from './draft-preview.tsx'
@@ -29,7 +30,7 @@ const BACK = (
 
 /** One template: its status, a preview, and a test send. */
 export default function TemplatePage({ templateId }: { templateId: string }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const { can } = useSession()
   const read = useRead(
     '/api/v2/templates/{id}',

@@ -1,11 +1,12 @@
 import { Anchor, Button, Skeleton, Stack } from '@mantine/core'
 import { Send } from 'lucide-react'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { notifyDone, notifyFault } from '../../parts/toast.tsx'
+import { useGo } from '../../parts/use-go.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
@@ -30,7 +31,7 @@ export default function EndpointPage({
   webhookId: string
   deliveryId: string | null
 }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const path = { id: webhookId }
   const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: POLL_EVERY_MS })
   const [secret, setSecret] = useState<string | null>(null)

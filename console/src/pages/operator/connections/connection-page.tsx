@@ -1,13 +1,14 @@
 import { Alert, Anchor, Button, Skeleton, Stack } from '@mantine/core'
 import { CircleCheck, PlugZap, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import type { ConnectionView } from '../../../../../sdk/index.ts'
 import { useAction, useRead } from '../../../api/use-read.ts'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
+import { useGo } from '../../../parts/use-go.ts'
 import { ConnectionFacts } from './connection-facts.tsx'
 import { ConnectionForm } from './connection-form.tsx'
 import { DeleteConnection } from './delete-connection.tsx'
@@ -36,7 +37,7 @@ export default function ConnectionPage({ connectionId }: { connectionId: string 
 }
 
 function ConnectionDetails({ connection, back }: { connection: ConnectionView; back: ReactNode }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const path = { id: connection.id }
   const providers = useRead('/api/admin/providers')
   const provider = providers.data?.data.find(({ key }) => key === connection.provider)

@@ -1,16 +1,17 @@
 import { Anchor, Select, Skeleton, Stack } from '@mantine/core'
 import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { useRead } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Card, Page } from '../../../parts/page.tsx'
 import { notifyDone } from '../../../parts/toast.tsx'
+import { useGo } from '../../../parts/use-go.ts'
 import { ConnectionForm } from './connection-form.tsx'
 
 /** First the provider, then the form that its schema draws. */
 export default function NewConnection() {
-  const [, go] = useLocation()
+  const go = useGo()
   const read = useRead('/api/admin/providers')
   const [key, setKey] = useState<string | null>(null)
   const provider = read.data?.data.find(each => each.key === key)

@@ -1,7 +1,6 @@
 import { Button, Stack, Title } from '@mantine/core'
 import { UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import type { Person } from '../../../../../sdk/index.ts'
 import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
@@ -9,6 +8,7 @@ import { EmptyList } from '../../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
+import { useGo } from '../../../parts/use-go.ts'
 import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
 import { AllInvitations } from './all-invitations.tsx'
 import { InvitePerson } from './invite-person.tsx'
@@ -18,7 +18,7 @@ import { PersonPanel } from './person-panel.tsx'
 
 /** Everybody who has a login, in whatever account. */
 export default function People({ personId }: { personId?: string }) {
-  const [, go] = useLocation()
+  const go = useGo()
   const [filters, setFilters, clear] = useFilters(['q'])
   const people = useReadPages(PEOPLE, { query: filters })
   const [inviting, setInviting] = useState(false)

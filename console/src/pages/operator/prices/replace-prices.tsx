@@ -6,8 +6,9 @@ import { faultOf } from '../../../api/fault.ts'
 import { useAction } from '../../../api/use-read.ts'
 import { channelName } from '../../../parts/channel-name.ts'
 import { Money } from '../../../parts/money.tsx'
-import { notifyDone } from '../../../parts/toast.tsx'
+import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { typeName } from '../../../parts/type-name.ts'
+import { useIsHere } from '../../../parts/use-is-here.ts'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
@@ -39,7 +40,9 @@ function Changes({ offer, onClose }: { offer: PriceImport; onClose: () => void }
       onClose()
     },
   })
+  const isHere = useIsHere()
   const showFaults = (error: unknown) => {
+    if (!isHere()) return notifyFault(error)
     const told = error instanceof PosthornError ? faultsOf(error.details, lines) : []
     setFaults(told.length > 0 ? told : [{ line: null, text: faultOf(error).text }])
   }

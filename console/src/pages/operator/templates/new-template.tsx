@@ -1,9 +1,9 @@
 import { Checkbox } from '@mantine/core'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import { useApi } from '../../../api/context.tsx'
 import { useInvalidate } from '../../../api/use-read.ts'
 import { notifyDone } from '../../../parts/toast.tsx'
+import { useGo } from '../../../parts/use-go.ts'
 import { NEW_DRAFT, toBody } from '../../templates/draft.ts'
 import { WriteTemplate } from '../../templates/write-template.tsx'
 import { PLATFORM_TEMPLATES } from './paths.ts'
@@ -12,7 +12,7 @@ const LIST = '/operator/templates'
 
 /** A template for every account; an official one is submitted to the provider for the platform's number. */
 export default function NewTemplate() {
-  const [, go] = useLocation()
+  const go = useGo()
   const api = useApi()
   const invalidate = useInvalidate()
   const [isDefault, setDefault] = useState(false)
