@@ -21,7 +21,11 @@ function ChangeForm({ member, onClose }: { member: Member; onClose: () => void }
   const { id, name, role, permissions } = member
   const form = useApiForm({
     initial: { role, permissions: role === 'owner' ? DEFAULT_PERMISSIONS : [...permissions] } as AccessDraft,
-    send: rights => api.patch('/api/v2/members/{id}', { path: { id }, body: accessBody(rights) }),
+    send: (rights, edited) =>
+      api.patch('/api/v2/members/{id}', {
+        path: { id },
+        body: edited.role === undefined ? edited : accessBody(rights),
+      }),
     fieldOf: accessField,
     onDone() {
       invalidate([MEMBERS])

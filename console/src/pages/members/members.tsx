@@ -32,6 +32,9 @@ export default function Members() {
   const members = useReadPages(MEMBERS)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
+  /** As the list has it now: another owner may have changed the member since the dialog was opened. */
+  const changing = open?.what === 'change' ? open.member : null
+  const current = members.rows.find(({ id }) => id === changing?.id) ?? changing
   const remove = useAction((api, id: string) => api.delete('/api/v2/members/{id}', { path: { id } }), {
     changes: [MEMBERS],
     onDone: ({ data }) => notifyDone(withRemainingKeys('They can no longer act for this account.', data)),
@@ -86,7 +89,7 @@ export default function Members() {
         onMade={made => setOpen({ what: 'invited', ...made })}
       />
       <LinkDialog made={open?.what === 'invited' ? open : null} onClose={close} />
-      <ChangeMember member={open?.what === 'change' ? open.member : null} onClose={close} />
+      <ChangeMember member={current} onClose={close} />
       <ConfirmDialog
         opened={open?.what === 'remove'}
         onClose={close}

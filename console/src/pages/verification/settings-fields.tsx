@@ -25,8 +25,11 @@ export function settingsDraft(settings: Settings): SettingsDraft {
   return { ...settings, channels: [...settings.channels], templateId: settings.templateId ?? '' }
 }
 
-export function settingsBody({ templateId, ...settings }: SettingsDraft): Settings {
-  return { ...settings, templateId: templateId === '' ? null : templateId }
+export function settingsBody({ templateId, ...settings }: Partial<SettingsDraft>): Partial<Settings> {
+  return {
+    ...settings,
+    ...(templateId !== undefined && { templateId: templateId === '' ? null : templateId }),
+  }
 }
 
 export function settingsField(path: string): string {

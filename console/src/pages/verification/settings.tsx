@@ -60,7 +60,7 @@ function SettingsForm({
   const owner = may('owner')
   const form = useApiForm({
     initial: settingsDraft(settings),
-    send: draft => api.patch('/api/v2/account', { body: { verification: settingsBody(draft) } }),
+    send: (_, edited) => api.patch('/api/v2/account', { body: { verification: settingsBody(edited) } }),
     fieldOf: settingsField,
     onDone() {
       invalidate(['/api/v2/account'])

@@ -32,10 +32,15 @@ function Fields({ webhook, onClose, onMade }: Props) {
   const invalidate = useInvalidate()
   const form = useApiForm<Values, WebhookWithSecret | null>({
     initial: initialOf(webhook),
-    async send(values) {
+    async send(values, { url, description, all, events }) {
       const body = toBody(values)
       if (webhook === null) return (await api.post('/api/v2/webhooks', { body })).data.webhook
-      await api.patch('/api/v2/webhooks/{id}', { path: { id: webhook.id }, body })
+      const edited = {
+        ...(url !== undefined && { url }),
+        ...(description !== undefined && { description }),
+        ...((all !== undefined || events !== undefined) && { events: body.events }),
+      }
+      await api.patch('/api/v2/webhooks/{id}', { path: { id: webhook.id }, body: edited })
       return null
     },
     onDone(made) {

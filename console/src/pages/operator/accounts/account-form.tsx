@@ -18,11 +18,14 @@ export function AccountForm({ account }: { account: AdminAccount }) {
   const { id, name, status, homeCountry, currency, phone } = account
   const form = useApiForm({
     initial: { name, status, homeCountry, currency, number: phone.number ?? '', verified: phone.verified },
-    send: ({ number, verified, ...body }) =>
+    send: (_, { number, verified, ...body }) =>
       api.patch('/api/admin/accounts/{id}', {
         path: { id },
         // An existing number can be changed but not removed: the API refuses that with an error at its field.
-        body: { ...body, phone: { verified, ...((number !== '' || phone.number !== null) && { number }) } },
+        body: {
+          ...body,
+          phone: { ...(verified !== undefined && { verified }), ...(number !== undefined && { number }) },
+        },
       }),
     fieldOf: path => path.replace(/^phone\./, ''),
     onDone() {

@@ -66,8 +66,8 @@ function CodesForm({
   const invalidate = useInvalidate()
   const form = useApiForm({
     initial: settingsDraft(verification),
-    send: draft =>
-      api.patch('/api/admin/accounts/{id}', { path: { id }, body: { verification: settingsBody(draft) } }),
+    send: (_, edited) =>
+      api.patch('/api/admin/accounts/{id}', { path: { id }, body: { verification: settingsBody(edited) } }),
     fieldOf: settingsField,
     onDone() {
       invalidate([ACCOUNTS])

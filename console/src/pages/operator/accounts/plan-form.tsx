@@ -40,7 +40,12 @@ export function PlanForm({ account }: { account: AdminAccount }) {
   const { id, plan } = account
   const form = useApiForm<Values, unknown>({
     initial: { ...plan, pool: plan.pool.map(({ channels, limit }) => ({ channels: [...channels], limit })) },
-    send: body => api.patch('/api/admin/accounts/{id}', { path: { id }, body: { plan: body } }),
+    // The name of another plan would bring that plan's limits along.
+    send: (values, edited) =>
+      api.patch('/api/admin/accounts/{id}', {
+        path: { id },
+        body: { plan: edited.name === undefined ? edited : values },
+      }),
     fieldOf: path => path.replace(/^plan\./, '').replace(/(\.channels)\[\d+\]$/, '$1'),
     onDone() {
       invalidate([ACCOUNTS])
@@ -99,6 +104,7 @@ function Pool({ form }: { form: FormState<Values> }) {
             aria-label={`Channels of pool ${at + 1}`}
             placeholder="Channels"
             flex={1}
+            miw={0}
             data={CHANNELS.map(value => ({ value, label: channelName(value) }))}
             {...getInputProps(`pool.${at}.channels`)}
           />

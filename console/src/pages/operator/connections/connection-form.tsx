@@ -50,7 +50,7 @@ export function ConnectionForm({
   const schema = provider.config as Schema
   const form = useApiForm<Values, ConnectionView>({
     initial: initialOf(provider, connection),
-    async send({ accountId, config, removed, ...body }) {
+    async send({ accountId, config, removed, ...body }, edited) {
       const drawn = fromFormConfig(schema, config)
       if (connection === null) {
         const whole = {
@@ -61,7 +61,14 @@ export function ConnectionForm({
         }
         return (await api.post(CONNECTIONS, { body: whole })).data.connection
       }
-      const given = { ...body, config: { ...clearedOf(provider, connection, drawn, removed), ...drawn } }
+      const { accountId: _, config: __, removed: ___, ...general } = edited
+      const given = {
+        ...general,
+        config: {
+          ...clearedOf(provider, connection, drawn, removed),
+          ...editedConfig(schema, connection, drawn),
+        },
+      }
       return (await api.patch('/api/admin/connections/{id}', { path: { id: connection.id }, body: given }))
         .data
     },
@@ -214,6 +221,15 @@ function initialOf(provider: ProviderView, connection: ConnectionView | null): V
     removed: [],
     config: toFormConfig(config as Schema, connection?.config ?? {}),
   }
+}
+
+/** The fields of the configuration that differ from the current ones. */
+function editedConfig(schema: Schema, connection: ConnectionView, drawn: FormConfig): FormConfig {
+  const current = fromFormConfig(schema, toFormConfig(schema, connection.config))
+  const edited = Object.entries(drawn).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name]),
+  )
+  return Object.fromEntries(edited)
 }
 
 /**
