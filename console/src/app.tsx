@@ -6,7 +6,7 @@ import { createConsoleFetch, type Identity } from './api/console-fetch.ts'
 import { type ApiContext, ApiProvider, createQueryClient } from './api/context.tsx'
 import { createReachability } from './api/reachability.ts'
 import { createTabs } from './api/tabs.ts'
-import { SessionGate } from './session/gate.tsx'
+import { type SessionCookie, SessionGate } from './session/gate.tsx'
 import { createSignInPrompt } from './session/sign-in-prompt.ts'
 import { ErrorBoundary } from './shell/error-boundary.tsx'
 import { theme } from './theme/theme.ts'
@@ -17,7 +17,13 @@ function createParts() {
   const again = createSignInPrompt()
   const who: { identity: Identity } = { identity: { csrfToken: null, accountId: null, mode: 'test' } }
   const identity = () => who.identity
-  const send = createConsoleFetch({ identity, reachability, signInAgain: again.open })
+  const cookie: SessionCookie = { follow: async () => false }
+  const send = createConsoleFetch({
+    identity,
+    reachability,
+    signInAgain: again.open,
+    followSession: () => cookie.follow(),
+  })
   // In the capture phase, before all other listeners: Escape would close a dialog behind the sign-in, and
   // lose its input.
   const onKey = (event: KeyboardEvent) => {
@@ -34,18 +40,18 @@ function createParts() {
   const identify = (identity: Identity) => {
     who.identity = identity
   }
-  return { context, client: createQueryClient(), again, identify }
+  return { context, client: createQueryClient(), again, cookie, identify }
 }
 
 export function App() {
-  const [{ context, client, again, identify }] = useState(createParts)
+  const [{ context, client, again, cookie, identify }] = useState(createParts)
   return (
     <DirectionProvider detectDirection>
       <MantineProvider theme={theme} defaultColorScheme="auto">
         <Notifications position="bottom-right" limit={4} />
         <ErrorBoundary>
           <ApiProvider value={context} client={client}>
-            <SessionGate again={again} identify={identify} />
+            <SessionGate again={again} cookie={cookie} identify={identify} />
           </ApiProvider>
         </ErrorBoundary>
       </MantineProvider>

@@ -14,6 +14,8 @@ export type ConsoleFetchDeps = {
   reachability: Reachability
   /** Asks the person to sign in again; false if they do not. */
   signInAgain(): Promise<boolean>
+  /** Takes over the cookie's session if it is another one of the same person; false if it is the known one. */
+  followSession(): Promise<boolean>
 }
 
 /** Paths whose 401 does not mean that the session has ended. */
@@ -27,9 +29,12 @@ const SANDBOX_PATHS = /^\/api\/v2\/sandbox\//
 
 /**
  * Sends requests as the signed-in person. If the session has ended, a request waits until they have signed in
- * again, and is then repeated, so that input is not lost.
+ * again, and is then repeated, so that input is not lost. So is one that was refused since another tab has begun a
+ * new session, and this one, which the browser had put to sleep, did not hear of it.
  */
-export function createConsoleFetch({ identity, reachability, signInAgain }: ConsoleFetchDeps) {
+export function createConsoleFetch(deps: ConsoleFetchDeps) {
+  const { identity, reachability } = deps
+
   async function attempt(request: Request): Promise<Response> {
     try {
       const response =
@@ -46,10 +51,16 @@ export function createConsoleFetch({ identity, reachability, signInAgain }: Cons
     }
   }
 
+  async function mayRepeat({ method }: Request, { status }: Response): Promise<boolean> {
+    if (status === 401) return deps.signInAgain()
+    // Only a request that changes something carries the token of its session.
+    return status === 403 && method !== 'GET' && deps.followSession()
+  }
+
   return async (request: Request): Promise<Response> => {
     const response = await attempt(request)
-    if (response.status !== 401 || SIGN_IN_PATHS.test(new URL(request.url).pathname)) return response
-    return (await signInAgain()) ? attempt(request) : response
+    if (SIGN_IN_PATHS.test(new URL(request.url).pathname)) return response
+    return (await mayRepeat(request, response)) ? attempt(request) : response
   }
 }
 

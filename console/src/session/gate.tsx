@@ -13,7 +13,12 @@ import type { Session } from './session.ts'
 import { SignInAgain } from './sign-in-again.tsx'
 import type { SignInPrompt } from './sign-in-prompt.ts'
 
-type Props = { again: SignInPrompt; identify: (identity: Identity) => void }
+/** The session of the browser's cookie, which all tabs share. */
+export type SessionCookie = {
+  /** Takes it over if it is another one of the same person than this tab has; false otherwise. */
+  follow(): Promise<boolean>
+}
+type Props = { again: SignInPrompt; cookie: SessionCookie; identify: (identity: Identity) => void }
 
 /** Shows the console to the signed-in person, and the sign-in pages otherwise. */
 export function SessionGate(props: Props) {
@@ -43,6 +48,7 @@ export function SessionGate(props: Props) {
 
 function SignedIn({
   again,
+  cookie,
   identify,
   session,
   onSession,
@@ -90,12 +96,31 @@ function SignedIn({
     tabs.post({ kind: 'entered', sessionId: renewed.session.id })
   }
 
-  /** The cookie has changed: this tab continues for the same person, and reloads for another one. */
+  /** Another session of the cookie: this tab continues for the same person, and reloads for another one. */
+  function takeOver(other: Session): boolean {
+    const isSamePerson = other.user.id === session.user.id
+    if (isSamePerson) continueSession(other)
+    else location.assign('/')
+    return isSamePerson
+  }
+
   async function followOtherTab(): Promise<void> {
     const { data } = await api.get('/api/console/session')
-    if (data.user.id === session.user.id) continueSession(data)
-    else location.assign('/')
+    takeOver(data)
   }
+
+  async function followCookie(): Promise<boolean> {
+    const { data } = await api.get('/api/console/session')
+    return data.session.id !== session.session.id && takeOver(data)
+  }
+
+  useEffect(() => {
+    // If that fails, the first response is the answer.
+    cookie.follow = () => followCookie().catch(() => false)
+    return () => {
+      cookie.follow = async () => false
+    }
+  })
 
   useEffect(() =>
     tabs.listen(word => {
