@@ -1,6 +1,7 @@
 import { takeEarlyResponse } from './early.ts'
 import { LostResponse } from './lost-response.ts'
 import type { Reachability } from './reachability.ts'
+import { learnServerTime } from './server-clock.ts'
 
 /** The identity that each request carries. */
 export type Identity = {
@@ -36,9 +37,11 @@ export function createConsoleFetch(deps: ConsoleFetchDeps) {
   const { identity, reachability } = deps
 
   async function attempt(request: Request): Promise<Response> {
+    const sentAtMs = Date.now()
     try {
       const response =
         (await takeEarlyResponse(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
+      learnServerTime(response, sentAtMs)
       const isDown = await isServerDown(response)
       reachability.setUnreachable(isDown)
       // With 502 and 504 the server may have processed the request; its own 503 says that it did not.

@@ -27,6 +27,7 @@ import {
   updateRows,
 } from './pages.ts'
 import { parseExactly } from './parse-exactly.ts'
+import { queryNow } from './per-request.ts'
 
 type ReadPath = PathsWith<'get'>
 type ReadInit<P extends ReadPath> = CallInit<P, 'get'>
@@ -261,7 +262,10 @@ function useKey(path: string, init: unknown): readonly unknown[] {
 }
 
 function read<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>): Promise<Answer<P, 'get'>> {
-  return api.get(path as never, init as never) as Promise<Answer<P, 'get'>>
+  const { query } = init as { query?: Record<string, unknown> }
+  return api.get(path as never, { ...init, ...(query && { query: queryNow(query) }) } as never) as Promise<
+    Answer<P, 'get'>
+  >
 }
 
 async function readExactly<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>) {

@@ -1,3 +1,6 @@
+import { perRequest } from '../api/per-request.ts'
+import { nowMs } from '../api/server-clock.ts'
+
 const HOUR_MS = 3_600_000
 
 /** From the shortest. */
@@ -9,14 +12,11 @@ const LENGTHS = [
 ] as const
 
 export const PERIODS = LENGTHS.map(([value, label]) => ({ value, label }))
-const STEP_MS = 60_000
 
-/**
- * The start of a period, as ISO 8601; null for all of time. In whole minutes, so that the query, and with it
- * the cache key, stays the same for a while.
- */
+/** The start of a period, as ISO 8601, at the time of each request; null for all of time. */
 export function periodStart(period: string | undefined): string | null {
   const length = LENGTHS.find(([value]) => value === period)
   if (!length) return null
-  return new Date(Math.floor((Date.now() - length[2]) / STEP_MS) * STEP_MS).toISOString()
+  const [name, , lengthMs] = length
+  return perRequest(name, () => new Date(nowMs() - lengthMs).toISOString())
 }

@@ -1,5 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
+import { nowMs } from '../api/server-clock.ts'
 
 const TICK_MS = 10_000
 const ticker = createTicker()
@@ -68,17 +69,17 @@ export function MaybeTime({ at, none = '–' }: { at: string | null; none?: stri
 /** A clock for all relative times, updated a few times a minute. */
 function createTicker() {
   const listeners = new Set<() => void>()
-  let nowMs = Date.now()
+  let tickedAtMs = nowMs()
   let timer: ReturnType<typeof setInterval> | undefined
   function tick(): void {
-    nowMs = Date.now()
+    tickedAtMs = nowMs()
     for (const listener of listeners) listener()
   }
   return {
-    now: () => nowMs,
+    now: () => tickedAtMs,
     subscribe(listener: () => void) {
       if (listeners.size === 0) {
-        nowMs = Date.now()
+        tickedAtMs = nowMs()
         timer = setInterval(tick, TICK_MS)
       }
       listeners.add(listener)

@@ -1,5 +1,6 @@
 import { Checkbox, Input, Modal, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import type { KeyMode, KeyRole, Permission } from '../../../../sdk/index.ts'
+import { nowMs } from '../../api/server-clock.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { useSession } from '../../session/context.tsx'
 
@@ -56,7 +57,7 @@ function CreateForm({ create, mayCreateOwners, onMade }: Omit<Props, 'opened'>) 
     send: ({ days, ...draft }) =>
       create({
         ...draft,
-        ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
+        ...(days !== '' && { expiresAt: new Date(nowMs() + Number(days) * DAY_MS).toISOString() }),
       }),
     fieldOf: path => (path === 'expiresAt' ? 'days' : path.replace(/\[\d+\]$/, '')),
     onDone: onMade,

@@ -1,3 +1,6 @@
+import { perRequest } from '../../api/per-request.ts'
+import { nowMs } from '../../api/server-clock.ts'
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
@@ -12,8 +15,12 @@ export function periodOf(id: string | undefined): Period {
   return PERIODS.find(period => period.id === id) ?? PERIODS[0]
 }
 
-/** In whole minutes, so that the query, and with it the cache key, stays the same for a while. */
-export function spanOf({ lengthMs, interval }: Period) {
-  const toMs = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
-  return { from: new Date(toMs - lengthMs).toISOString(), to: new Date(toMs).toISOString(), interval }
+/** The period until now, at the time of each request; to the end of the minute, since the server's clock may be ahead. */
+export function spanOf({ id, lengthMs, interval }: Period) {
+  const endMs = () => Math.ceil(nowMs() / MINUTE_MS) * MINUTE_MS
+  return {
+    from: perRequest(id, () => new Date(endMs() - lengthMs).toISOString()),
+    to: perRequest(id, () => new Date(endMs()).toISOString()),
+    interval,
+  }
 }

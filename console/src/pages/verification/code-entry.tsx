@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { PosthornError, type VerificationAttempt, type Verified } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { faultOf } from '../../api/fault.ts'
+import { nowMs } from '../../api/server-clock.ts'
 import { useInvalidate, useRead } from '../../api/use-read.ts'
 import { Time } from '../../parts/time.tsx'
 
@@ -107,9 +108,9 @@ function ResendButton({
   onResend: () => void
   busy: boolean
 }) {
-  const [leftMs, setLeftMs] = useState(() => Date.parse(availableAt) - Date.now())
+  const [leftMs, setLeftMs] = useState(() => Date.parse(availableAt) - nowMs())
   useEffect(() => {
-    const timer = setInterval(() => setLeftMs(Date.parse(availableAt) - Date.now()), EVERY_MS)
+    const timer = setInterval(() => setLeftMs(Date.parse(availableAt) - nowMs()), EVERY_MS)
     return () => clearInterval(timer)
   }, [availableAt])
   const seconds = Math.ceil(leftMs / 1_000)

@@ -1,3 +1,5 @@
+import { nowMs } from '../../api/server-clock.ts'
+
 const DAY_MS = 86_400_000
 
 export const SPANS = [
@@ -10,8 +12,8 @@ const USUAL = '30'
 /** The last days, in UTC as the API counts them, today included. */
 export function spanOf(days: string = USUAL): { days: string; from: string; to: string } {
   const known = SPANS.some(({ value }) => value === days) ? days : USUAL
-  const nowMs = Date.now()
-  return { days: known, from: dayOf(nowMs - (Number(known) - 1) * DAY_MS), to: dayOf(nowMs) }
+  const todayMs = nowMs()
+  return { days: known, from: dayOf(todayMs - (Number(known) - 1) * DAY_MS), to: dayOf(todayMs) }
 }
 
 /** All days from `from` to `to`, inclusive. */

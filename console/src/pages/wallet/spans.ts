@@ -1,3 +1,5 @@
+import { nowMs } from '../../api/server-clock.ts'
+
 const DAY_MS = 86_400_000
 
 export const PERIODS = [
@@ -14,7 +16,7 @@ export function periodOf(id: string | undefined): Period {
 
 /** The last `days` days, today included, in UTC as the API counts them. */
 export function daysBack(days: number): { from: string; to: string } {
-  const endMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
+  const endMs = (Math.floor(nowMs() / DAY_MS) + 1) * DAY_MS
   return { from: new Date(endMs - days * DAY_MS).toISOString(), to: new Date(endMs).toISOString() }
 }
 

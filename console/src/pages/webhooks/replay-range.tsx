@@ -1,6 +1,7 @@
 import { Modal, MultiSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
 import type { EventType, WebhookReplayed, WebhookView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
+import { nowMs } from '../../api/server-clock.ts'
 import { useInvalidate } from '../../api/use-read.ts'
 import { ApiForm, useApiForm } from '../../parts/api-form.tsx'
 import { isoOfLocal, localTime } from '../../parts/local-time.ts'
@@ -26,8 +27,8 @@ function Fields({ webhook, onClose }: Props) {
   const invalidate = useInvalidate()
   const form = useApiForm({
     initial: {
-      from: localTime(Date.now() - HOUR_MS),
-      to: localTime(Date.now() + 60_000),
+      from: localTime(nowMs() - HOUR_MS),
+      to: localTime(nowMs() + 60_000),
       events: [] as EventType[],
     },
     async send({ from, to, events }) {
