@@ -37,7 +37,7 @@ export function MessagePanel({ messageId, onClose }: { messageId: string | null;
       onClose={onClose}
       title={message ? <bdi>{message.to}</bdi> : 'Message'}
       aside={message && <StatusBadge status={message.status} />}
-      foot={message && <Actions message={message} />}
+      foot={message && <Actions key={message.messageId} message={message} />}
     >
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!message && !read.error && <Skeleton h={320} />}

@@ -1,6 +1,6 @@
 import { Button, Skeleton, Stack, Switch, Text, Title } from '@mantine/core'
 import { KeyRound, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Person } from '../../../../../sdk/index.ts'
 import { useAction, useRead } from '../../../api/use-read.ts'
 import { ConfirmDialog } from '../../../parts/confirm.tsx'
@@ -26,6 +26,9 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
   const person = (personId !== null && read.data?.data) || null
   const { session } = useSession()
   const [asked, setAsked] = useState<'reset' | 'remove' | null>(null)
+  // The back button leaves the person under the dialog, which must not ask about the next one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the person changes
+  useEffect(() => setAsked(null), [personId])
   const [made, setMade] = useState<CreatedLink | null>(null)
   const path = { id: personId ?? '' }
   const reset = useAction(api => api.post('/api/admin/members/{id}/reset', { path }), {

@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { Check, CircleAlert } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { AdminSender } from '../../../../../sdk/index.ts'
 import { useAction, useRead } from '../../../api/use-read.ts'
 import { countryName } from '../../../parts/country-name.ts'
@@ -24,6 +24,9 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
   )
   const sender = (senderId !== null && read.data?.data) || null
   const [rejecting, setRejecting] = useState(false)
+  // The back button leaves the name under the dialog, which must not ask about the next one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the name changes
+  useEffect(() => setRejecting(false), [senderId])
   const approve = useAction(
     (api, id: string) => api.post('/api/admin/sms-senders/{id}/approve', { path: { id } }),
     {
