@@ -167,6 +167,25 @@ describe('a member', { timeout: 60_000 }, () => {
     expect(rejected).toEqual([])
   })
 
+  it('without read permission can send, and is led to no page that they may not open', async () => {
+    const { page, turn } = member
+    const rejected: string[] = []
+    page.on('response', response => {
+      if (response.status() >= 400) rejected.push(response.url())
+    })
+    await turn('/send')
+    await page.getByLabel('To', { exact: true }).fill('+12025550124')
+    await page.getByRole('textbox', { name: 'Text' }).fill('Sent without reading')
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.getByText('The message is in the sandbox.').waitFor()
+    await turn('/sandbox')
+    await page.getByRole('cell', { name: 'Sent without reading' }).click()
+    await page.getByRole('dialog').getByText('Attempts').waitFor()
+    expect(await page.getByRole('link', { name: 'Show the timeline' }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+    expect(rejected).toEqual([])
+  })
+
   it('sees an explanation when an invitation link is invalid or was used', async () => {
     const late = await server.open()
     // While the server does not answer, it is unknown whether the link works.

@@ -6,15 +6,18 @@ import { Snippet } from '../../parts/code.tsx'
 import { CopyId } from '../../parts/copy-id.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useSession } from '../../session/context.tsx'
 
 export function SandboxPanel({ message, onClose }: { message: SandboxMessage | null; onClose: () => void }) {
+  const { can } = useSession()
   return (
     <SidePanel
       opened={message !== null}
       onClose={onClose}
       title={message && <bdi>{message.to}</bdi>}
       foot={
-        message && (
+        message &&
+        can('messages:read') && (
           <Button component={Link} href={`/messages/${message.messageId}`} variant="default">
             Show the timeline
           </Button>

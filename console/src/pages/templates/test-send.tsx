@@ -19,7 +19,7 @@ type Values = { to: string; variables: string[]; buttons: string[] }
 export function TestSend({ template }: { template: TemplateView }) {
   const api = useApi()
   const invalidate = useInvalidate()
-  const { mode } = useSession()
+  const { mode, can } = useSession()
   const once = useIdempotentSend()
   const [sent, setSent] = useState<string | null>(null)
   const form = useApiForm<Values, { messageId: string }>({
@@ -82,19 +82,17 @@ export function TestSend({ template }: { template: TemplateView }) {
           <Stack gap={2} role="status">
             <Text size="sm">
               The message is accepted.{' '}
-              <Anchor component={Link} href={`/messages/${sent}`} size="sm">
-                See its status
-              </Anchor>
-              {mode === 'test' && (
-                <>
-                  {' '}
-                  or{' '}
-                  <Anchor component={Link} href="/sandbox" size="sm">
-                    the sandbox inbox
-                  </Anchor>
-                </>
+              {can('messages:read') && (
+                <Anchor component={Link} href={`/messages/${sent}`} size="sm">
+                  See its status
+                </Anchor>
               )}
-              .
+              {can('messages:read') && mode === 'test' && ' or '}
+              {mode === 'test' && (
+                <Anchor component={Link} href="/sandbox" size="sm">
+                  {can('messages:read') ? 'the sandbox inbox' : 'See the sandbox inbox'}
+                </Anchor>
+              )}
             </Text>
           </Stack>
         )}

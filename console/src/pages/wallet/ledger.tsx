@@ -1,12 +1,12 @@
-import { Anchor, Text, Title } from '@mantine/core'
+import { Text, Title } from '@mantine/core'
 import { Receipt } from 'lucide-react'
-import { Link } from 'wouter'
 import type { LedgerEntry } from '../../../../sdk/index.ts'
 import { useReadPages } from '../../api/use-read.ts'
 import { PeriodFilter } from '../../parts/common-filters.tsx'
 import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
+import { MessageLink } from '../../parts/message-link.tsx'
 import { formatMoney } from '../../parts/money.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { humanize, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
@@ -90,17 +90,7 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
     title: 'For',
     width: 'minmax(84px, 2fr)',
     render: ({ messageId, note }) =>
-      messageId === null ? (
-        note === null ? (
-          '–'
-        ) : (
-          <bdi>{note}</bdi>
-        )
-      ) : (
-        <Anchor component={Link} href={`/messages/${messageId}`} className="ph-mono">
-          {messageId}
-        </Anchor>
-      ),
+      messageId === null ? note === null ? '–' : <bdi>{note}</bdi> : <MessageLink id={messageId} />,
   },
   {
     title: 'Usage',

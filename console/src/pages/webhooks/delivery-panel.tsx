@@ -1,10 +1,10 @@
-import { Anchor, Button, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Skeleton, Stack, Text } from '@mantine/core'
 import { RotateCw } from 'lucide-react'
-import { Link } from 'wouter'
 import type { DeliveryWithPayload, WebhookView } from '../../../../sdk/index.ts'
 import { useAction, useRead } from '../../api/use-read.ts'
 import { Snippet } from '../../parts/code.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
+import { MessageLink } from '../../parts/message-link.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime, Time } from '../../parts/time.tsx'
@@ -95,14 +95,7 @@ function Details({ delivery }: { delivery: DeliveryWithPayload }) {
               {delivery.eventId}
             </span>,
           ],
-          messageId === null
-            ? null
-            : [
-                'Message',
-                <Anchor component={Link} key="msg" href={`/messages/${messageId}`} className="ph-mono">
-                  {messageId}
-                </Anchor>,
-              ],
+          messageId === null ? null : ['Message', <MessageLink key="msg" id={messageId} />],
           delivery.replayOf === null
             ? null
             : [
