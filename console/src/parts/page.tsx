@@ -27,7 +27,7 @@ export function Page({
             {title}
           </Title>
           {lead !== undefined && (
-            <Text c="dimmed" mt={2} maw={780}>
+            <Text c="dimmed" mt={2} maw={780} style={{ overflowWrap: 'anywhere' }}>
               {lead}
             </Text>
           )}
