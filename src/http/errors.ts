@@ -25,8 +25,17 @@ export function createErrorHandler(log: HttpLog) {
       : toProblem(error, acceptedTypes(request))
     if (problem.status >= 500) logFailure(log, problem, error, request)
     if (!request.raw.complete) discardBody(problem, request, reply)
+    removeFileHeaders(problem, reply)
     sendProblem(problem, request, reply)
   }
+}
+
+const FILE_HEADERS = ['Content-Disposition', 'ETag', 'Accept-Ranges']
+
+/** Those of a file that could not be read: a browser would save the error under the file's name. */
+function removeFileHeaders({ status }: Problem, reply: FastifyReply): void {
+  for (const name of FILE_HEADERS) reply.removeHeader(name)
+  if (status !== 416) reply.removeHeader('Content-Range')
 }
 
 /** Most bytes of a refused body that are still read and discarded. */
