@@ -43,7 +43,8 @@ export type Invitations = {
   preview(token: string, visit: Visit): Promise<InvitationPreview>
   /**
    * Accepts an invitation, once, and signs the person in. A person with a login proves it by their password,
-   * as at a login; others get a new login. A link of the kind `reset` sets the password of its login.
+   * as at a login; others get a new login. A link of the kind `reset` sets the password of its login. Where the sign-in
+   * fails, the link is not used.
    */
   accept(body: InvitationAccept, visit: Visit): Promise<SignInResult & { joined: AccountId | null }>
 }
@@ -118,31 +119,43 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   async function accept(body: InvitationAccept, visit: Visit) {
     const row = await find(body.token, visit)
     const known = await selectUserByEmail(db, emailKey(row.email))
-    const user = await (row.kind === 'reset'
-      ? resetPassword(row, known, body)
+    const entered = await (row.kind === 'reset'
+      ? resetPassword(row, known, body, visit)
       : known
         ? joinWithLogin(row, known, body, visit)
-        : joinWithNewLogin(row, body))
-    sessions.forget(user.id)
+        : joinWithNewLogin(row, body, visit))
+    sessions.forget(entered.signedIn.userId)
     const joined = row.accountId === PLATFORM ? null : row.accountId
-    return { ...(await sessions.begin(user, visit)), joined }
+    return { ...entered, joined }
+  }
+
+  /** Uses the link up, makes its change and begins the session, all together. */
+  function useLink(
+    row: InvitationRow,
+    visit: Visit,
+    change: (tx: Db) => Promise<VerifiedUser>,
+  ): Promise<SignInResult> {
+    return db.transaction(async tx => {
+      await markAccepted(tx, row)
+      return sessions.begin(tx, await change(tx), visit)
+    })
   }
 
   async function resetPassword(
     row: InvitationRow,
     known: UserRow | null,
     { password }: InvitationAccept,
-  ): Promise<VerifiedUser> {
+    visit: Visit,
+  ): Promise<SignInResult> {
     if (!known || known.id !== row.userId) throw invalidLink()
     const hash = await hashNewPassword(password, row.email)
-    await db.transaction(async tx => {
-      await markAccepted(tx, row)
+    return useLink(row, visit, async tx => {
       await setPassword(tx, known.id, hash)
       await deleteResetsForUser(tx, known.id)
       await clearTotp(tx, known.id)
       await sessions.endAll(tx, known.id)
+      return { id: known.id, password: hash, totpSecret: null }
     })
-    return { id: known.id, password: hash, totpSecret: null }
   }
 
   async function joinWithLogin(
@@ -150,32 +163,31 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
     known: UserRow,
     body: InvitationAccept,
     visit: Visit,
-  ): Promise<VerifiedUser> {
+  ): Promise<SignInResult> {
     const { password, totp } = body
     const user = await proof.verifyLogin({ email: known.email, password, totp }, visit)
-    await db.transaction(async tx => {
-      await markAccepted(tx, row)
+    return useLink(row, visit, async tx => {
       await grantRole(tx, row, user.id)
+      return user
     })
-    return user
   }
 
   async function joinWithNewLogin(
     row: InvitationRow,
     { name, password }: InvitationAccept,
-  ): Promise<VerifiedUser> {
+    visit: Visit,
+  ): Promise<SignInResult> {
     if (name === undefined) throw invalid('name', 'is required for a new login')
     const hash = await hashNewPassword(password, row.email)
     const userId = ids.next('usr')
-    await db.transaction(async tx => {
-      await markAccepted(tx, row)
+    return useLink(row, visit, async tx => {
       const key = emailKey(row.email)
       const user = { id: userId, email: row.email, emailKey: key, name, password: hash, operator: false }
       if (!(await insertUser(tx, user)))
         throw new Problem('CONFLICT', 'A login with this e-mail address exists already.')
       await grantRole(tx, row, userId)
+      return { id: userId, password: hash, totpSecret: null }
     })
-    return { id: userId, password: hash, totpSecret: null }
   }
 
   function hashNewPassword(password: string, email: string): Promise<string> {

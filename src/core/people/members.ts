@@ -146,11 +146,11 @@ export function createMembers(deps: MembersDeps): Members {
     update,
     async remove(caller, id) {
       const userId = readUserId(id)
-      await db.transaction(tx =>
-        removeIn(tx, caller.account.id, userId, member => requireRoleRights(caller, member)),
-      )
+      const left = await db.transaction(async tx => {
+        await removeIn(tx, caller.account.id, userId, member => requireRoleRights(caller, member))
+        return listKeysMadeBy(tx, userId, caller.account.id, clock.now())
+      })
       sessions.forget(userId)
-      const left = await listKeysMadeBy(db, userId, caller.account.id, clock.now())
       return { id, deleted: true, apiKeys: left.map(viewRemainingKey) }
     },
     removeIn,

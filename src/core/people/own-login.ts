@@ -51,20 +51,21 @@ export type OwnLoginDeps = {
 export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
   const { db, clock, random, seal, attempts, passwords, proof, sessions } = deps
 
-  /** Makes the change, ends all sessions, and begins a new one. */
+  /** Makes the change, ends all sessions, and begins a new one, all together. */
   async function changeAndSignInAgain(
     who: SignedIn,
     visit: Visit,
     change: (tx: Db) => Promise<void>,
   ): Promise<SignInResult> {
-    const user = await db.transaction(async tx => {
+    const entered = await db.transaction(async tx => {
       await change(tx)
       await sessions.endAll(tx, who.userId)
-      return selectUser(tx, who.userId)
+      const user = await selectUser(tx, who.userId)
+      if (!user) throw new Problem('UNAUTHORIZED', 'This login was removed.')
+      return sessions.begin(tx, user, visit)
     })
     sessions.forget(who.userId)
-    if (!user) throw new Problem('UNAUTHORIZED', 'This login was removed.')
-    return sessions.begin(user, visit)
+    return entered
   }
 
   async function changePassword(

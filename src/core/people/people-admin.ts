@@ -42,6 +42,7 @@ import {
   insertMembership,
   isMemberByEmail,
   listPeople,
+  type Membership,
   type PersonRow,
   selectMember,
   updateMembership,
@@ -86,9 +87,9 @@ export type PeopleAdminDeps = {
 export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
   const { db, clock, invitations, sessions } = deps
 
-  async function read(id: string): Promise<Person> {
+  async function read(from: Db, id: string): Promise<Person> {
     if (!isId('usr', id)) return throwUnknownPerson()
-    const [row] = await listPeople(db, { id, accountId: null, text: null }, null, 1)
+    const [row] = await listPeople(from, { id, accountId: null, text: null }, null, 1)
     return row ? viewPerson(row) : throwUnknownPerson()
   }
 
@@ -104,57 +105,67 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
     const user = await find(userId)
     const accountId = await readAccount(id)
     const membership = { accountId, userId: user.id, role, permissions: permissionsOf(role, permissions) }
-    await db.transaction(async tx => {
+    const person = await db.transaction(async tx => {
       await lockAccount(tx, accountId)
-      if (await insertMembership(tx, membership, clock.now())) return
-      const before = await selectMember(tx, accountId, user.id)
-      if (before && role !== 'owner') await requireOtherOwner(tx, accountId, before)
-      await updateMembership(tx, membership)
-      await deleteInvitationsByInviter(tx, user.id)
+      if (!(await insertMembership(tx, membership, clock.now()))) await changeMembership(tx, membership)
+      return read(tx, user.id)
     })
     sessions.forget(user.id)
-    return read(user.id)
+    return person
+  }
+
+  async function changeMembership(tx: Db, membership: Membership): Promise<void> {
+    const { accountId, userId, role } = membership
+    const before = await selectMember(tx, accountId, userId)
+    if (before && role !== 'owner') await requireOtherOwner(tx, accountId, before)
+    await updateMembership(tx, membership)
+    await deleteInvitationsByInviter(tx, userId)
   }
 
   async function update(id: string, { operator }: PersonUpdate): Promise<Person> {
     const user = await find(id)
-    if (operator !== undefined) {
-      await db.transaction(async tx => {
-        await lockPeople(tx)
-        if (!operator) {
-          await requireOtherOperator(tx, user.id)
-          await deleteInvitationsToAccount(tx, PLATFORM, user.id)
-        }
-        await setOperator(tx, user.id, operator)
-        await deleteInvitationsByInviter(tx, user.id)
-      })
-      sessions.forget(user.id)
-    }
-    return read(user.id)
+    if (operator === undefined) return read(db, user.id)
+    const person = await db.transaction(async tx => {
+      await lockPeople(tx)
+      if (!operator) {
+        await requireOtherOperator(tx, user.id)
+        await deleteInvitationsToAccount(tx, PLATFORM, user.id)
+      }
+      await setOperator(tx, user.id, operator)
+      await deleteInvitationsByInviter(tx, user.id)
+      return read(tx, user.id)
+    })
+    sessions.forget(user.id)
+    return person
   }
 
   async function remove(id: string, given?: string) {
     const user = await find(id)
     const accountId = given === undefined ? null : await readAccount(given)
-    const left = accountId === null ? await removeLogin(user) : [accountId]
-    if (accountId !== null) await db.transaction(tx => deps.members.removeIn(tx, accountId, user.id))
+    const { left, keys } = await db.transaction(async tx => ({
+      left: accountId === null ? await removeLogin(tx, user) : await leaveAccount(tx, user, accountId),
+      // Not afterwards: if that failed, the removal would be told to nobody, and a repeat of it finds no one to remove.
+      keys: await listKeysMadeBy(tx, user.id, accountId, clock.now()),
+    }))
     sessions.forget(user.id)
-    const keys = await listKeysMadeBy(db, user.id, accountId, clock.now())
     const removed: MemberRemoved = { id, deleted: true, apiKeys: keys.map(viewRemainingKey) }
     return { removed, left }
   }
 
-  function removeLogin(user: UserRow): Promise<AccountId[]> {
-    return db.transaction(async tx => {
-      await lockPeople(tx)
-      await requireOtherOperator(tx, user.id)
-      // The same order of locks as when an invitation is accepted.
-      await deleteInvitationsByEmail(tx, emailKey(user.email))
-      const left = await deleteUser(tx, user.id)
-      await sessions.endAll(tx, user.id)
-      await deleteInvitationsByInviter(tx, user.id)
-      return left
-    })
+  async function leaveAccount(tx: Db, { id }: UserRow, accountId: AccountId): Promise<AccountId[]> {
+    await deps.members.removeIn(tx, accountId, id)
+    return [accountId]
+  }
+
+  async function removeLogin(tx: Db, user: UserRow): Promise<AccountId[]> {
+    await lockPeople(tx)
+    await requireOtherOperator(tx, user.id)
+    // The same order of locks as when an invitation is accepted.
+    await deleteInvitationsByEmail(tx, emailKey(user.email))
+    const left = await deleteUser(tx, user.id)
+    await sessions.endAll(tx, user.id)
+    await deleteInvitationsByInviter(tx, user.id)
+    return left
   }
 
   async function reset(id: string, origin: string, inviter: Actor): Promise<ResetMade> {
@@ -213,7 +224,7 @@ export function createPeopleAdmin(deps: PeopleAdminDeps): PeopleAdmin {
       const rows = await listPeople(db, of, before, limit + 1)
       return pageById(rows, limit, viewPerson)
     },
-    read,
+    read: id => read(db, id),
     setMembership: join,
     update,
     remove,

@@ -45,10 +45,11 @@ export type Sessions = {
   /** The caller that the person is for an account; null where they are not a member. */
   callerFor(who: SignedIn, accountId: string, mode: KeyMode): Caller | null | Promise<Caller | null>
   /**
-   * Begins a session, always with a new cookie, which nobody can have known before. UNAUTHORIZED where the login was
-   * changed or removed while its password was being verified.
+   * Begins a session, always with a new cookie, which nobody can have known before; in the transaction of a change that
+   * signs the person in, so that neither is without the other. UNAUTHORIZED where the login was changed or removed while
+   * its password was being verified.
    */
-  begin(user: VerifiedUser, visit: Visit): Promise<SignInResult>
+  begin(db: Db, user: VerifiedUser, visit: Visit): Promise<SignInResult>
   view(who: SignedIn): Promise<SessionView>
   list(who: SignedIn): Promise<SessionListed[]>
   /** NOT_FOUND for a session of another person. */
@@ -211,7 +212,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return account instanceof Promise ? account.then(make) : make(account)
   }
 
-  async function begin(user: VerifiedUser, { ip, userAgent, browser }: Visit): Promise<SignInResult> {
+  async function begin(tx: Db, user: VerifiedUser, { ip, userAgent, browser }: Visit): Promise<SignInResult> {
     const token = newToken(random)
     const nowMs = clock.now()
     const session: SessionRow = {
@@ -222,17 +223,18 @@ export function createSessions(deps: SessionsDeps): Sessions {
       ip,
       userAgent,
     }
-    const isStored = await insertSession(db, session, hashToken(token), user)
-    const row = isStored && (await selectSession(db, hashToken(token).toString('hex')))
+    const isStored = await insertSession(tx, session, hashToken(token), user)
+    const row = isStored && (await selectSession(tx, hashToken(token).toString('hex')))
     if (!row) throw new Problem('UNAUTHORIZED', 'This login was changed or removed during the sign-in.')
     const signedIn = signedInOf(row)
     const mark = deps.browsers.issueToken(signedIn.email, browser)
-    return { token, browser: mark, signedIn, view: await view(signedIn) }
+    return { token, browser: mark, signedIn, view: await viewIn(tx, signedIn) }
   }
 
-  async function view(who: SignedIn): Promise<SessionView> {
-    const [user, accounts] = await Promise.all([selectUser(db, who.userId), listAccountsOf(db, who.userId)])
+  async function viewIn(tx: Db, who: SignedIn): Promise<SessionView> {
+    const user = await selectUser(tx, who.userId)
     if (!user) throw new Problem('UNAUTHORIZED', 'This login was removed.')
+    const accounts = await listAccountsOf(tx, who.userId)
     const createdAtMs = timeOf(who.sessionId)
     return {
       user: {
@@ -301,7 +303,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     peek,
     callerFor,
     begin,
-    view,
+    view: who => viewIn(db, who),
     list,
     async end(who, id) {
       const ended = isId('ses', id) && (await deleteSession(db, who.userId, id))

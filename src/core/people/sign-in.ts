@@ -65,7 +65,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
       password: await passwords.hash(password),
       operator: true,
     }
-    await db.transaction(async tx => {
+    const entered = await db.transaction(async tx => {
       await lockPeople(tx)
       if (await hasUsers(tx)) throw alreadySetUp()
       await insertUser(tx, user)
@@ -77,9 +77,10 @@ export function createSignIn(deps: SignInDeps): SignIn {
           clock.now(),
         )
       }
+      return sessions.begin(tx, { ...user, totpSecret: null }, visit)
     })
     attempts.release(addressBucket(visit.ip))
-    return sessions.begin({ ...user, totpSecret: null }, visit)
+    return entered
   }
 
   return {
@@ -88,7 +89,7 @@ export function createSignIn(deps: SignInDeps): SignIn {
     async logIn(body, visit) {
       const user = await deps.proof.verifyLogin(body, visit)
       attempts.take(['entry', user.id])
-      return sessions.begin(user, visit)
+      return sessions.begin(db, user, visit)
     },
   }
 }

@@ -35,7 +35,7 @@ test('a changed name shows in the user’s session at once, without a change not
   const email = 'ann@example.com'
   await insertUser(db, { id, email, emailKey: email, name: 'Ann', password: 'none', operator: false })
   const visit = { ip: '127.0.0.1', userAgent: null, browser: null, host: 'localhost', forwarded: false }
-  const { token } = await sessions.begin((await selectUser(db, id))!, visit)
+  const { token } = await sessions.begin(db, (await selectUser(db, id))!, visit)
   const ann = (await sessions.lookup(token))!
   await ownLogin.update(ann, { name: 'Ann Other' })
   expect(await sessions.lookup(token)).toMatchObject({ name: 'Ann Other' })
