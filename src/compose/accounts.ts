@@ -51,7 +51,7 @@ export function createAccountRooms(
   providers: ReadonlyMap<string, Provider>,
   linkRoom: () => LinkRoom,
 ) {
-  const { db, clock, changes, ids, random, phones, seal } = base
+  const { db, clock, changes, ids, random, phones, seal, log } = base
   const accounts = createAccountSnapshots({ db, clock, changes })
   const wallets = createWallets({ db, ids })
   const newKeys = createNewKeys({ db, clock, ids, random, changes })
@@ -123,6 +123,7 @@ export function createAccountRooms(
         changes.publish('connections', PLATFORM)
         await linkRoom().syncLinks()
       },
+      log,
     }),
   }
 }

@@ -43,6 +43,8 @@ export async function openRooms(
     /** How the node's listening connection is made; a dedicated one by default. */
     connect?: () => Promise<ListenClient>
     testLink?: (id: string) => Promise<ConnectionTest>
+    /** Brings the links in line with a changed connection; there are none by default. */
+    applied?: () => Promise<void>
   } = {},
 ) {
   const clock = options.clock ?? createFakeClock()
@@ -112,7 +114,8 @@ export async function openRooms(
       testLink: options.testLink ?? (async () => ({ ok: true, detail: 'bound' })),
       stateOf: () => ({ link: 'closed', detail: '', circuit: 'closed' }),
       onConfigChanged: async () => {},
-      applied: async () => {},
+      applied: options.applied ?? (async () => {}),
+      log: { warn: write },
     }),
     account: createAccountReader({
       db,

@@ -15,6 +15,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, type ConnectionId, type Ids, isId, timeOf } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import {
   type Config,
@@ -76,8 +77,9 @@ export type ConnectionAdminDeps = {
   stateOf(id: ConnectionId): ConnectionState
   /** Invalidates what was learned with the earlier configuration; called in the transaction that changes it. */
   onConfigChanged(tx: Db, connection: Pick<ConnectionRow, 'id' | 'accountId'>): Promise<void>
-  /** Resolves when this node uses the committed change, so that the caller can send at once. */
+  /** Resolves when this node uses the committed change, so that the caller can send at once; a failure repeats itself. */
   applied(): Promise<void>
+  log: Pick<Log, 'warn'>
 }
 
 /** Connections with a lower number are tried first. */
@@ -234,7 +236,12 @@ export function createConnectionAdmin(deps: ConnectionAdminDeps): ConnectionAdmi
 
   async function applied<T>(change: Promise<T>): Promise<T> {
     const result = await change
-    await deps.applied()
+    // The change is stored. Whoever was told that it failed would make it again: a second connection to the same provider.
+    await deps
+      .applied()
+      .catch(error =>
+        deps.log.warn({ err: error }, 'a change of a connection is not in use on this node yet'),
+      )
     return result
   }
 

@@ -49,6 +49,15 @@ async function storedText(): Promise<string> {
 }
 
 describe('a connection', () => {
+  test('is created, changed and removed although this node cannot read its links anew', async () => {
+    const away = await openRooms(database.db, { applied: () => Promise.reject(new Error('away')) })
+    const { id } = await away.connectionAdmin.create(smtp())
+    expect(await away.connectionAdmin.update(id, { name: 'Post' })).toMatchObject({ name: 'Post' })
+    expect(await away.connectionAdmin.remove(id)).toMatchObject({ deleted: true })
+    expect(away.log).toContain('a change of a connection is not in use on this node yet')
+    await away.stop()
+  })
+
   test('stores its secrets sealed, returns only which are set, and opens them only for its link', async () => {
     const created = await rooms.connectionAdmin.create(smtp())
     expect(created).toMatchObject({
