@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/contract/caller.ts'
+import type { WebhookId } from '../../src/core/callbacks/store.ts'
 import type { Database, Db } from '../../src/infra/db.ts'
+import { createSeal } from '../../src/infra/seal.ts'
 import { firstUuidAt, fromUuid, type Id, toUuid } from '../../src/lib/ids.ts'
+import { createRandom } from '../../src/lib/random.ts'
 import { type CallbackWorld, openCallbacks, WITH_JITTER } from '../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { lookUntil } from '../support/look-until.ts'
@@ -736,6 +739,38 @@ describe('an endpoint', () => {
     verify(receiver.got[1]!, rotated.secret, world.clock.now())
     expect(() => verify(receiver.got[1]!, secret, world.clock.now())).toThrow(/signature/)
     expect(await world.webhooks.read(caller, id)).toMatchObject({ previousSecretValidUntil: null })
+  })
+
+  test('gets signatures with every secret of a day, however often it was rotated', async () => {
+    const { id, secret } = await createWebhook()
+    const node = await world.startNode()
+    const secrets = [secret]
+    for (let times = 0; times < 5; times++) secrets.push((await world.webhooks.rotate(caller, id)).secret)
+    await expect(world.webhooks.rotate(caller, id)).rejects.toMatchObject({ code: 'CONFLICT' })
+    await createEvent()
+    await node.turn()
+    for (const each of secrets) verify(receiver.got[0]!, each, world.clock.now())
+
+    await world.clock.advance(DAY_MS)
+    expect(await world.webhooks.rotate(caller, id)).not.toHaveProperty('previousSecretValidUntil', null)
+  })
+
+  test('whose secret no master key opens is called again once it was rotated', async () => {
+    const { id } = await createWebhook()
+    const node = await world.startNode()
+    await database.db.query({
+      name: 'test_foreign_secret',
+      text: 'update webhook_endpoints set secret = $2 where id = $1',
+      values: [
+        toUuid(id as WebhookId),
+        createSeal(Buffer.alloc(32, 8), createRandom()).seal('whsec_AA==', 'else'),
+      ],
+    })
+    const { secret, previousSecretValidUntil } = await world.webhooks.rotate(caller, id)
+    expect(previousSecretValidUntil).toBeNull()
+    await createEvent()
+    await node.turn()
+    verify(receiver.got[0]!, secret, world.clock.now())
   })
 
   test('whose host resolves to a private address is not called', async () => {

@@ -119,21 +119,47 @@ export async function updateWebhook(
   return rows[0]?.failingSince?.getTime() ?? null
 }
 
-/** The present secret becomes the previous one, which signs until the given time; null where there is no such endpoint. */
-export async function rotateSecret(
-  db: Db,
+/**
+ * What signs at this time, sealed: the present secret, then the previous ones. Holds off other rotations until the
+ * transaction ends; null where there is no such endpoint.
+ */
+export async function lockSecrets(
+  tx: Db,
   accountId: AccountId,
   id: WebhookId,
-  secret: Buffer,
-  previousUntilMs: number,
-): Promise<WebhookRow | null> {
-  const { rows } = await db.query<Raw>({
-    name: 'webhook_rotate',
-    text: `update webhook_endpoints set previous_secret = secret, secret = $3, previous_until = $4
-      where account_id = $1 and id = $2 returning ${COLUMNS}`,
-    values: [toUuid(accountId), toUuid(id), secret, toIso(previousUntilMs)],
+  nowMs: number,
+): Promise<Buffer[] | null> {
+  const { rows } = await tx.query<{ secret: Buffer; previous: Buffer | null }>({
+    name: 'webhook_secrets_lock',
+    text: `select secret, case when previous_until > $3 then previous_secret end as previous
+      from webhook_endpoints where account_id = $1 and id = $2 for no key update`,
+    values: [toUuid(accountId), toUuid(id), toIso(nowMs)],
   })
-  return rows[0] ? toRow(rows[0]) : null
+  const row = rows[0]
+  if (!row) return null
+  return row.previous === null ? [row.secret] : [row.secret, row.previous]
+}
+
+/** Replaces what signs; `previous`, null for none, signs until the given time. The caller has locked the endpoint. */
+export async function replaceSecrets(
+  tx: Db,
+  accountId: AccountId,
+  id: WebhookId,
+  { secret, previous, previousUntilMs }: { secret: Buffer; previous: Buffer | null; previousUntilMs: number },
+): Promise<WebhookRow> {
+  const { rows } = await tx.query<Raw>({
+    name: 'webhook_rotate',
+    text: `update webhook_endpoints set secret = $3, previous_secret = $4, previous_until = $5
+      where account_id = $1 and id = $2 returning ${COLUMNS}`,
+    values: [
+      toUuid(accountId),
+      toUuid(id),
+      secret,
+      previous,
+      previous === null ? null : toIso(previousUntilMs),
+    ],
+  })
+  return toRow(rows[0]!)
 }
 
 /** False when there was none. */

@@ -11,7 +11,7 @@ import {
   type WebhookWithSecret,
 } from '../../contract/webhook.ts'
 import type { Database, Db } from '../../infra/db.ts'
-import type { Seal } from '../../infra/seal.ts'
+import { type Seal, SealBroken } from '../../infra/seal.ts'
 import { type Clock, isoOrNull, toIso } from '../../lib/clock.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import { type AccountId, type Ids, isId, timeOf } from '../../lib/ids.ts'
@@ -23,16 +23,17 @@ import {
   deleteWebhook,
   insertWebhook,
   listWebhooks,
+  lockSecrets,
   refreshAnyEvent,
   refreshEventTypes,
-  rotateSecret,
+  replaceSecrets,
   selectWebhook,
   updateWebhook,
   type WebhookRow,
 } from './endpoint-store.ts'
 import { insertDelivery, insertEvent } from './event-store.ts'
 import { webhookContext } from './request.ts'
-import { createWebhookSecret } from './signature.ts'
+import { createWebhookSecret, joinSecrets, splitSecrets } from './signature.ts'
 import type { WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
@@ -45,7 +46,10 @@ export type Webhooks = {
   read(caller: Caller, id: string): Promise<WebhookView>
   update(caller: Caller, id: string, body: WebhookUpdate): Promise<WebhookView>
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
-  /** Makes a new secret; for a day, both the new and the old one sign. */
+  /**
+   * Makes a new secret; for a day, both the new and the old one sign. Rotated again within it, so do all before: a repeat
+   * after a lost response must not end the only secret that the receiver knows. CONFLICT after MAX_PREVIOUS times.
+   */
   rotate(caller: Caller, id: string): Promise<WebhookWithSecret>
   /** Sends it a `webhook.test`; CONFLICT while it is disabled. */
   test(caller: Caller, id: string): Promise<DeliveryView>
@@ -68,7 +72,7 @@ export type WebhooksDeps = {
   clock: Clock
   ids: Ids
   random: Random
-  seal: Pick<Seal, 'seal'>
+  seal: Pick<Seal, 'seal' | 'open'>
   /** Why a URL may not be called, or null. */
   checkUrl(url: string): string | null
 }
@@ -76,6 +80,8 @@ export type WebhooksDeps = {
 const MAX_ENDPOINTS = 50
 /** How long the previous secret signs after a rotation, in ms. */
 const OVERLAP_MS = DAY_MS
+/** Previous secrets that sign at once: each adds a signature to every request. */
+const MAX_PREVIOUS = 5
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { db, clock, ids, random, seal } = deps
@@ -93,6 +99,16 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   function checkUrl(url: string): void {
     const fault = deps.checkUrl(url)
     if (fault !== null) throw invalid('url', fault)
+  }
+
+  /** None if no master key opens it: it signs nothing, and as a previous one it would keep the new one from signing. */
+  function openSecrets(sealed: Buffer, context: string): string[] {
+    try {
+      return splitSecrets(seal.open(sealed, context).toString())
+    } catch (error) {
+      if (error instanceof SealBroken) return []
+      throw error
+    }
   }
 
   return {
@@ -148,11 +164,20 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 
     async rotate({ account }, id) {
       if (!isId('whk', id)) throwUnknownWebhook()
+      const context = webhookContext(id)
       const secret = createWebhookSecret(random)
-      const sealed = seal.seal(secret, webhookContext(id))
       const nowMs = clock.now()
-      const row = await rotateSecret(db, account.id, id, sealed, nowMs + OVERLAP_MS)
-      return { ...view(row ?? throwUnknownWebhook(), nowMs), secret }
+      const row = await db.transaction(async tx => {
+        const signing = (await lockSecrets(tx, account.id, id, nowMs)) ?? throwUnknownWebhook()
+        const previous = signing.flatMap(sealed => openSecrets(sealed, context))
+        if (previous.length > MAX_PREVIOUS) throw rotatedTooOften()
+        return replaceSecrets(tx, account.id, id, {
+          secret: seal.seal(secret, context),
+          previous: previous.length === 0 ? null : seal.seal(joinSecrets(previous), context),
+          previousUntilMs: nowMs + OVERLAP_MS,
+        })
+      })
+      return { ...view(row, nowMs), secret }
     },
 
     test({ account }, id) {
@@ -254,6 +279,11 @@ export function requireEnabled(row: WebhookRow): void {
 export async function findWebhook(db: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
   const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
   return row ?? throwUnknownWebhook()
+}
+
+function rotatedTooOften(): Problem {
+  const text = `The secret was rotated ${MAX_PREVIOUS} times within a day, and all of these secrets still sign.`
+  return new Problem('CONFLICT', text)
 }
 
 function throwUnknownWebhook(): never {

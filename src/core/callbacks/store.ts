@@ -82,7 +82,7 @@ export type Claim = { node: number; atMs: number }
 
 export type Receiver = {
   url: string
-  /** Sealed, as is the previous one. */
+  /** Sealed, as are the previous ones, which are one value (`splitSecrets`). */
   secret: Buffer
   previousSecret: Buffer | null
   previousUntilMs: number | null

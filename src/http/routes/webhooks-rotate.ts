@@ -15,10 +15,11 @@ export const webhooksRotate = (deps: { webhooks: Webhooks }) =>
       summary: 'Give a webhook endpoint a new secret',
       description:
         'Only this response contains the new secret. For 24 hours, deliveries are signed with the old ' +
-        'secret too.',
+        'secret too. If it is rotated again within them, deliveries are signed with all of these secrets; after five ' +
+        'times it is 409.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
-      errors: ['NOT_FOUND'],
+      errors: ['NOT_FOUND', 'CONFLICT'],
       response: { 200: success(WebhookWithSecret) },
     },
     handler: async request => ({
