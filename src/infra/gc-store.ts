@@ -24,7 +24,13 @@ export function withGarbageCollection(store: FileStore): FileStore {
   return {
     ...store,
     write: (key, bytes) => store.write(key, counted(bytes)),
-    read: async (key, range) => Readable.from(counted(await store.read(key, range)), { objectMode: false }),
+    async read(key, range) {
+      const source = await store.read(key, range)
+      const bytes = Readable.from(counted(source), { objectMode: false })
+      // A generator that was never started does not close its source when it ends.
+      bytes.once('close', () => source.destroy())
+      return bytes
+    },
   }
 }
 

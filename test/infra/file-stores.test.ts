@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   createFileStore,
@@ -10,6 +11,7 @@ import {
   type FileStore,
   FileStoreUnavailable,
 } from '../../src/infra/file-store.ts'
+import { withGarbageCollection } from '../../src/infra/gc-store.ts'
 import { createObjectStore } from '../../src/infra/object-store.ts'
 import { BUCKET, CREDENTIALS, REGION, type S3Server, startS3Server } from '../support/s3-server.ts'
 
@@ -183,5 +185,16 @@ describe('files in a bucket', () => {
     await expect(store.read(KEY)).rejects.toThrow(FileStoreUnavailable)
     s3.fail('DeleteObject', 403, 99)
     await expect(store.remove(KEY)).rejects.toThrow(FileStoreUnavailable)
+  })
+})
+
+describe('a store that collects garbage', () => {
+  it('closes a file whose stream ends before it was read', async () => {
+    const file = new PassThrough()
+    const closed = once(file, 'close')
+    const unused = async () => {}
+    const store = withGarbageCollection({ read: async () => file, write: unused, remove: unused })
+    ;(await store.read(KEY)).destroy()
+    await closed
   })
 })
