@@ -10,7 +10,7 @@ export const webhooksCreate = (deps: { webhooks: Webhooks }) =>
     method: 'POST',
     url: '/api/v2/webhooks',
     auth: { permission: 'messages:create' },
-    audit: { action: 'webhook.create', bodyFields: ['url', 'description', 'events'] },
+    audit: { action: 'webhook.create', bodyFields: ['url', 'description', 'events', 'enabled'] },
     schema: {
       summary: 'Create a webhook endpoint',
       description:

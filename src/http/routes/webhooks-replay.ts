@@ -9,7 +9,7 @@ export const webhooksReplay = (deps: { webhookDeliveries: WebhookDeliveries }) =
     method: 'POST',
     url: '/api/v2/webhooks/:id/replay',
     auth: { permission: 'messages:create' },
-    audit: { action: 'webhook.replay', bodyFields: ['from', 'to'] },
+    audit: { action: 'webhook.replay', bodyFields: ['from', 'to', 'events'] },
     schema: {
       summary: 'Send the events of a time range again',
       description:
