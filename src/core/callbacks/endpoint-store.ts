@@ -120,7 +120,7 @@ export async function updateWebhook(
 }
 
 /**
- * What signs at this time, sealed: the present secret, then the previous ones. Holds off other rotations until the
+ * What signs at this time, sealed: the present secret, then the previous one. Holds off other rotations until the
  * transaction ends; null where there is no such endpoint.
  */
 export async function lockSecrets(
@@ -140,7 +140,7 @@ export async function lockSecrets(
   return row.previous === null ? [row.secret] : [row.secret, row.previous]
 }
 
-/** Replaces what signs; `previous`, null for none, signs until the given time. The caller has locked the endpoint. */
+/** Replaces the secret; `previous`, null for none, signs until the given time. The caller has locked the endpoint. */
 export async function replaceSecrets(
   tx: Db,
   accountId: AccountId,

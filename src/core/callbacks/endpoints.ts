@@ -33,7 +33,7 @@ import {
 } from './endpoint-store.ts'
 import { insertDelivery, insertEvent } from './event-store.ts'
 import { webhookContext } from './request.ts'
-import { createWebhookSecret, joinSecrets, splitSecrets } from './signature.ts'
+import { createWebhookSecret } from './signature.ts'
 import type { WebhookId } from './store.ts'
 import { viewDelivery } from './view.ts'
 
@@ -46,10 +46,7 @@ export type Webhooks = {
   read(caller: Caller, id: string): Promise<WebhookView>
   update(caller: Caller, id: string, body: WebhookUpdate): Promise<WebhookView>
   remove(caller: Caller, id: string): Promise<{ id: string; deleted: true }>
-  /**
-   * Makes a new secret; for a day, both the new and the old one sign. Rotated again within it, so do all before: a repeat
-   * after a lost response must not end the only secret that the receiver knows. CONFLICT after MAX_PREVIOUS times.
-   */
+  /** Makes a new secret; for a day, both the new and the old one sign. */
   rotate(caller: Caller, id: string): Promise<WebhookWithSecret>
   /** Sends it a `webhook.test`; CONFLICT while it is disabled. */
   test(caller: Caller, id: string): Promise<DeliveryView>
@@ -80,8 +77,6 @@ export type WebhooksDeps = {
 const MAX_ENDPOINTS = 50
 /** How long the previous secret signs after a rotation, in ms. */
 const OVERLAP_MS = DAY_MS
-/** Previous secrets that sign at once: each adds a signature to every request. */
-const MAX_PREVIOUS = 5
 
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { db, clock, ids, random, seal } = deps
@@ -101,12 +96,13 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     if (fault !== null) throw invalid('url', fault)
   }
 
-  /** None if no master key opens it: it signs nothing, and as a previous one it would keep the new one from signing. */
-  function openSecrets(sealed: Buffer, context: string): string[] {
+  /** Whether a master key opens it: else it signs nothing, and as the previous one it would keep the new one from signing. */
+  function canSign(sealed: Buffer, context: string): boolean {
     try {
-      return splitSecrets(seal.open(sealed, context).toString())
+      seal.open(sealed, context)
+      return true
     } catch (error) {
-      if (error instanceof SealBroken) return []
+      if (error instanceof SealBroken) return false
       throw error
     }
   }
@@ -169,11 +165,9 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
       const nowMs = clock.now()
       const row = await db.transaction(async tx => {
         const signing = (await lockSecrets(tx, account.id, id, nowMs)) ?? throwUnknownWebhook()
-        const previous = signing.flatMap(sealed => openSecrets(sealed, context))
-        if (previous.length > MAX_PREVIOUS) throw rotatedTooOften()
         return replaceSecrets(tx, account.id, id, {
           secret: seal.seal(secret, context),
-          previous: previous.length === 0 ? null : seal.seal(joinSecrets(previous), context),
+          previous: signing.find(sealed => canSign(sealed, context)) ?? null,
           previousUntilMs: nowMs + OVERLAP_MS,
         })
       })
@@ -279,11 +273,6 @@ export function requireEnabled(row: WebhookRow): void {
 export async function findWebhook(db: Db, accountId: AccountId, id: string): Promise<WebhookRow> {
   const row = isId('whk', id) ? await selectWebhook(db, accountId, id) : null
   return row ?? throwUnknownWebhook()
-}
-
-function rotatedTooOften(): Problem {
-  const text = `The secret was rotated ${MAX_PREVIOUS} times within a day, and all of these secrets still sign.`
-  return new Problem('CONFLICT', text)
 }
 
 function throwUnknownWebhook(): never {

@@ -2,7 +2,7 @@ import type { Seal } from '../../infra/seal.ts'
 import { fromUuid } from '../../lib/ids.ts'
 import { callbackContext } from '../senders/callback.ts'
 import { eventBody, type SenderEventData, senderBody } from './payload.ts'
-import { keyOfWebhookSecret, keysOfChosenSecret, signedHeaders, splitSecrets } from './signature.ts'
+import { keyOfWebhookSecret, keysOfChosenSecret, signedHeaders } from './signature.ts'
 import type { Claimed, Receiver, WebhookId } from './store.ts'
 
 /** The HTTP request of one attempt. */
@@ -43,11 +43,11 @@ function endpointRequest(
   const context = webhookContext(fromUuid('whk', targetUuid))
   const overlaps = receiver.previousUntilMs !== null && receiver.previousUntilMs > nowMs
   const sealed = [receiver.secret, overlaps ? receiver.previousSecret : null].filter(each => each !== null)
-  const secrets = sealed.flatMap(each => splitSecrets(seal.open(each, context).toString()))
+  const keys = sealed.map(secret => keyOfWebhookSecret(seal.open(secret, context).toString()))
   return {
     url: receiver.url,
     body,
-    headers: { ...JSON_HEADERS, ...signedHeaders(eventId, nowMs, body, secrets.map(keyOfWebhookSecret)) },
+    headers: { ...JSON_HEADERS, ...signedHeaders(eventId, nowMs, body, keys) },
   }
 }
 

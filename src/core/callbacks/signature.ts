@@ -11,15 +11,6 @@ export function createWebhookSecret(random: Random): string {
   return PREFIX + random.bytes(SECRET_BYTES).toString('base64')
 }
 
-/** Several secrets that we made, as one text; one secret is that text itself. */
-export function joinSecrets(secrets: readonly string[]): string {
-  return secrets.join(' ')
-}
-
-export function splitSecrets(text: string): string[] {
-  return text.split(' ')
-}
-
 /** The key of a secret that we made. */
 export function keyOfWebhookSecret(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64')

@@ -82,7 +82,7 @@ export type Claim = { node: number; atMs: number }
 
 export type Receiver = {
   url: string
-  /** Sealed, as are the previous ones, which are one value (`splitSecrets`). */
+  /** Sealed, as is the previous one. */
   secret: Buffer
   previousSecret: Buffer | null
   previousUntilMs: number | null

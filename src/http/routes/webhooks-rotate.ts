@@ -15,11 +15,10 @@ export const webhooksRotate = (deps: { webhooks: Webhooks }) =>
       summary: 'Give a webhook endpoint a new secret',
       description:
         'Only this response contains the new secret. For 24 hours, deliveries are signed with the old ' +
-        'secret too. If it is rotated again within them, deliveries are signed with all of these secrets; after five ' +
-        'times it is 409.',
+        'secret too.',
       tags: ['Webhooks'],
       params: Type.Object({ id: Type.String() }),
-      errors: ['NOT_FOUND', 'CONFLICT'],
+      errors: ['NOT_FOUND'],
       response: { 200: success(WebhookWithSecret) },
     },
     handler: async request => ({
