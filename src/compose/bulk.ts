@@ -142,6 +142,7 @@ export function startBulk(
   return {
     async stop() {
       unsubscribe()
+      bulkValidator.stop()
       await Promise.all([pump.stop(), validation.stop()])
       await bulkPump.stop()
     },

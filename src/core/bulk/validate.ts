@@ -26,6 +26,8 @@ import {
 export type BulkValidator = {
   /** Validates some pages of each job that waits for it; true while there is more to do. */
   round(): Promise<boolean>
+  /** Ends a round under way with the rows that are being checked: any node checks again what is not stored. */
+  stop(): void
 }
 
 export type BulkValidatorDeps = Omit<RowDeps, 'seal'> & {
@@ -56,12 +58,14 @@ const MAX_EXPLAINED_CHARACTERS = 1_000
  */
 export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
   const { db, clock } = deps
+  let stopping = false
 
   async function round(): Promise<boolean> {
     const jobs = await claimValidations(db, deps.node(), JOBS_IN_A_ROUND)
     let more = false
     const failed: unknown[] = []
     for (const job of jobs) {
+      if (stopping) break
       try {
         if (await validateSome(job)) more = true
       } catch (error) {
@@ -89,6 +93,10 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       if (rows.length === 0) throw new Error(`rows of ${job.id} are missing from ${at} on`)
       if (at + rows.length < until) next = readAhead(job, at + rows.length)
       const checked = await checkPage(job, rows, caller, cheapest)
+      if (!checked) {
+        await storing
+        return false
+      }
       cheapest = checked.cheapest
       unstored.invalid.push(...checked.invalid)
       at += rows.length
@@ -109,6 +117,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return handleRejectionLater(readRows(db, job, from, PAGE_ROWS))
   }
 
+  /** Null if it was stopped: with a provider that is slow to tell whether it reaches a recipient, a page takes seconds. */
   async function checkPage(job: Job, rows: readonly StoredRow[], caller: Caller, before: Cheapest) {
     const pageDeps = withWorldOfPage(job, deps)
     const invalid: InvalidRow[] = []
@@ -117,6 +126,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
       const some = rows.slice(from, from + ROWS_AT_ONCE)
       const results = await Promise.all(some.map(row => resolveRow(row, job.id, caller, pageDeps)))
+      if (stopping) return null
       results.forEach((result, at) => {
         const row = some[at]!
         if (result instanceof Problem) invalid.push(toInvalid(row.n, result))
@@ -160,7 +170,12 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return false
   }
 
-  return { round }
+  return {
+    round,
+    stop() {
+      stopping = true
+    },
+  }
 }
 
 /**
