@@ -5,14 +5,14 @@ import type { BotTokens } from '../core/bots/tokens.ts'
 import type { BotUpdateCheck } from '../core/bots/update-check.ts'
 import type { BotUpdates } from '../core/bots/updates.ts'
 import { backoffMs } from '../lib/backoff.ts'
-import { type Clock, pauseUnlessAborted } from '../lib/clock.ts'
+import { beforeAbort, type Clock, pauseUnlessAborted } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Random } from '../lib/random.ts'
 
 /** Polls for the updates of one bot until it is stopped. */
 export type BotPoller = {
   lease: FeedLease
-  /** Stops polling; resolves once the updates that were fetched are stored, or abandoned. */
+  /** Stops polling; resolves once the updates that were fetched are stored, or abandoned. Waits for no other answer of the platform. */
   stop(): Promise<void>
 }
 
@@ -115,7 +115,7 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
 
   async function handleFailure(answer: Exclude<PlatformResult<never>, { kind: 'answer' }>): Promise<Next> {
     if (stopping.signal.aborted) return 'end'
-    if (answer.kind === 'unauthorized') await deps.reportInvalidToken(lease.botId)
+    if (answer.kind === 'unauthorized') await untilStopped(deps.reportInvalidToken(lease.botId))
     if (answer.kind === 'throttled') return { afterMs: answer.afterMs }
     const next = nextPause()
     if (answer.kind === 'conflict') await recordConflict(answer.webhook)
@@ -130,10 +130,15 @@ export function startBotPoller(lease: FeedLease, deps: BotPollerDeps): BotPoller
   /** A single conflict may come from a node that takes over, or that was cut off: only repeated conflicts are recorded. */
   async function recordConflict(webhook: boolean): Promise<void> {
     conflictMs = clock.monotonic()
-    if (webhook) await deps.listening.onWebhookConflict(lease)
+    if (webhook) await untilStopped(deps.listening.onWebhookConflict(lease))
     else if (failures >= FAILURES_TO_REPORT && !isConflictRecorded) await deps.listening.onPollConflict(lease)
     else return
     isConflictRecorded = true
+  }
+
+  /** For work that asks the platform, which may be silent for seconds: a stop of the node has none to spare. */
+  async function untilStopped(work: Promise<void>): Promise<void> {
+    await beforeAbort(work, stopping.signal)
   }
 
   function nextPause(): Next {

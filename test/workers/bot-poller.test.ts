@@ -208,3 +208,26 @@ test('a bot that the same node claims again is polled by one poller only', async
   await feeds.stop()
   expect(asking.size).toBe(0)
 })
+
+test.each([
+  ['an invalid token', { kind: 'unauthorized' }],
+  ['another webhook', { kind: 'conflict', webhook: true }],
+] as const)('a stop does not wait for a silent platform that is asked about %s', async (_, answer) => {
+  const { clock, deps } = scripted(
+    async () => answer,
+    async () => 'stored',
+  )
+  const asked = Promise.withResolvers<void>()
+  const silent = () => {
+    asked.resolve()
+    return new Promise<never>(() => {})
+  }
+  const poller = startBotPoller(lease, {
+    ...deps,
+    reportInvalidToken: silent,
+    listening: { ...deps.listening, onWebhookConflict: silent },
+  })
+  await clock.advance(0)
+  await asked.promise
+  await poller.stop()
+})
