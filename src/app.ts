@@ -31,7 +31,7 @@ import { UPLOAD_BYTES } from './infra/object-store.ts'
 import { ping } from './infra/ping.ts'
 import type { Progress } from './infra/progress.ts'
 import type { Secrets } from './infra/secrets.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import { type Clock, systemClock, withinMs } from './lib/clock.ts'
 import { createRandom, type Random } from './lib/random.ts'
 import type { Refusal } from './lib/refusal.ts'
 import { VERSION } from './version.ts'
@@ -76,8 +76,12 @@ const STOP_PATIENCE_MS = 4_000
  * that there were none.
  */
 const ANSWER_PATIENCE_MS = 7_000
-/** How long a stop waits for the chores under way, in ms: some may take a minute, and all are repeated at their next time. */
+/**
+ * How long a stop waits for the chores under way, in ms: some may take a minute, and all are repeated at their next time. Then their
+ * statements fail, and what waits for something else, such as the file store, is left behind a moment later.
+ */
 const CHORE_PATIENCE_MS = 1_000
+const CHORE_GRACE_MS = 500
 
 /** Builds the program and starts it. The database must be migrated. */
 export async function startApp(options: AppOptions): Promise<App> {
@@ -147,7 +151,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await rooms.messages.links.close()
     await rooms.messages.settle.idle()
     const cancelChores = clock.after(CHORE_PATIENCE_MS, db.endLongWaits)
-    await started.stopChores()
+    await withinMs(clock, CHORE_PATIENCE_MS + CHORE_GRACE_MS, started.stopChores())
     cancelChores()
     await watch?.stop()
     await closeNode(base, rooms, lease)

@@ -284,6 +284,28 @@ describe('a file store that fails', () => {
     }
   })
 
+  it('is not waited for by a stop, if it does not respond to the sweep of unused files', async () => {
+    const asked = Promise.withResolvers<void>()
+    const app = await startTestApp({
+      env: { POSTHORN_MEDIA_KEEP_HOURS: '1' },
+      files: {
+        async write(_, bytes) {
+          for await (const _ of bytes);
+        },
+        read: () => Promise.resolve(Readable.from([])),
+        remove() {
+          asked.resolve()
+          return new Promise(() => {})
+        },
+      },
+    })
+    const account = await app.createAccount()
+    await uploadFile(app, account.testKey, png())
+    await app.leap(2 * 3_600_000)
+    await asked.promise
+    await app.stop()
+  })
+
   it('sends no bytes beyond the length of a file, which could pass for the next response', async () => {
     const more = Buffer.from('HTTP/1.1 200 OK\r\n\r\n')
     const app = await startTestApp({
