@@ -131,6 +131,8 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     nextClaimMs = clock.monotonic() + CLAIM_EVERY_MS
     const leases = await claimLanes(db, leaseNode, CLAIMED_AT_ONCE, [...lanes.keys()])
     if (leases.length === CLAIMED_AT_ONCE) nextClaimMs = Number.NEGATIVE_INFINITY
+    // A node that others took for dead claims its own lanes, too: before it has registered again, and knows that it lost them.
+    await Promise.all(leases.map(({ accountId }) => lanes.get(accountId)?.stop()))
     for (const lease of leases) {
       lanes.set(lease.accountId, createBulkLane(lease, opensAt(lease), laneDeps))
       dirty.add(lease.accountId)

@@ -22,3 +22,8 @@ export function sentUuids(array: unknown): string[] {
 export function sentInt4s(array: unknown): number[] {
   return [...elementsOf(array)].map(element => element.readInt32BE())
 }
+
+/** The numbers in an array of `bigint` that is sent to the database. */
+export function sentInt8s(array: unknown): number[] {
+  return [...elementsOf(array)].map(element => Number(element.readBigInt64BE()))
+}

@@ -6,7 +6,7 @@ import { createRandom } from '../../src/lib/random.ts'
 import { TAKEOVER_WAIT_MS } from '../../src/workers/bulk-lane.ts'
 import { type BulkPumpDeps, createBulkPump } from '../../src/workers/bulk-pump.ts'
 import { createFakeClock, turn } from '../support/fake-clock.ts'
-import { sentUuids } from '../support/sent-array.ts'
+import { sentInt8s, sentUuids } from '../support/sent-array.ts'
 
 /** The database is a fake that responds on command, to control what happens between its responses. */
 
@@ -139,6 +139,34 @@ test('a lane that this node left is used at once when no row sent from it counts
   await clock.advance(TAKEOVER_WAIT_MS)
   await settled()
   expect(failed).toBe(4)
+})
+
+test('a lane that this node claims anew, since it was taken for dead, hands over no rows by its earlier claim any more', async () => {
+  const accountId = ids.next('acc')
+  let toClaim = [{ account_id: toUuid(accountId), fence: 1 }]
+  const fences: number[] = []
+  let row = 0
+  const pump = pumpOver({
+    claim_bulk_lanes: () => toClaim.splice(0, 1),
+    bulk_list_sending: () => [{ ...sending(accountId), total: 1_000 }],
+    bulk_read_waiting: () => [{ ask: 1, n: row++, body: '{}' }],
+    fail_bulk_rows([, , , , , ofRows]) {
+      fences.push(...sentInt8s(ofRows))
+      return []
+    },
+  })
+  await pump.round()
+  await settled()
+  expect(fences).toEqual([1])
+
+  toClaim = [{ account_id: toUuid(accountId), fence: 2 }]
+  pump.changed(null)
+  await pump.round()
+  await clock.advance(10_000, settled)
+  const after = fences.slice(1)
+  expect(after.length).toBeGreaterThan(1)
+  expect(new Set(after)).toEqual(new Set([2]))
+  await pump.stop()
 })
 
 /** A pump whose database responds to each statement by its name; to others with no rows. */
