@@ -44,7 +44,10 @@ export type Dispatcher = Dispatch & {
   stats(): LaneStats[]
   /** Accepts no further messages, releases those that are held, and resolves when none is in flight. */
   stop(): Promise<void>
-  /** Stops waiting for providers that do not respond: the outcome of submits in progress is unknown. */
+  /**
+   * Stops waiting for providers that do not respond: the outcome of submits in progress is unknown. No further one is made, also
+   * if `stop` is still to be called.
+   */
   abandonSubmits(): void
 }
 
@@ -103,6 +106,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   let wakeAt: (dueAtMs: number) => void = () => {}
   let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
   let stopping = false
+  /** No further submit is made. */
+  let isOver = false
   let inFlight = 0
   let onDrained: (() => void) | null = null
 
@@ -238,7 +243,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
 
   async function submit(lane: Lane | undefined, item: OutboxItem, attempt: number): Promise<void> {
     inFlight++
-    const open = lane?.open ?? links.get(item.connectionId)
+    const open = isOver ? undefined : (lane?.open ?? links.get(item.connectionId))
     circuits.started(item.connectionId)
     item.submitCallbacks?.submitted(item.connectionId)
     open?.calls.begin()
@@ -379,12 +384,21 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       const held = [...lanes.values()].flatMap(lane => lane.drain())
       if (held.length > 0) await releaseItems(held)
       if (inFlight > 0) await new Promise<void>(resolve => (onDrained = resolve))
+      // Nobody would wait for a submit of a message that was admitted, and whose accept outlasts its request.
+      isOver = true
     },
-    abandonSubmits: submitToProvider.abandonAll,
+    abandonSubmits() {
+      stopping = true
+      isOver = true
+      submitToProvider.abandonAll()
+    },
   }
 }
 
-/** The link closed between accept and submit: nothing was sent, and it does not count as an attempt. The message waits in the outbox. */
+/**
+ * The link closed between accept and submit, or the node has no time left for it: nothing was sent, and it does not count as an
+ * attempt. The message waits in the outbox.
+ */
 const NO_LINK: Outcome = {
   kind: 'throttled',
   afterMs: 100,
