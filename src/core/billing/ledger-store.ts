@@ -31,8 +31,8 @@ export type PastHold = { amount: number; funding: 'wallet' | 'pool'; until: stri
 /**
  * The newest usages of a span, at most `limit`. Both tables are read from the end of
  * a range of their primary keys, so the cost does not grow with the history. Messages
- * that moved no money (paid by a pool, or of a test key) are skipped: one call looks at no
- * more than `maxScanned` messages.
+ * that moved no money (paid by pools, or of a test key) are skipped: one call looks at no
+ * more than `maxScanned` messages. Each of the others has at least one movement.
  */
 export async function selectUsages(
   db: Db,
@@ -49,7 +49,7 @@ export async function selectUsages(
                 (extract(epoch from u.sent_at) * 1000)::bigint as "sentAtMs", u.funding, u.past_holds as "pastHolds"
            from (select id, amount, funding, money, money_at, sent_at, past_holds from messages
                   where account_id = $1 and id <= $2 and id >= $5 order by id desc limit $4) u
-          where u.funding = 'wallet' or u.past_holds is not null order by u.id desc limit $3)
+          where u.funding = 'wallet' or u.past_holds @> '[{"funding": "wallet"}]' order by u.id desc limit $3)
         union all
         (select l.id, l.amount, l.kind, l.note, l.message_id, null, null, null, null, null
            from ledger l where l.account_id = $1 and l.id <= $2 and l.id >= $5 order by l.id desc limit $6)

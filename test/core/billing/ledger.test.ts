@@ -193,6 +193,28 @@ describe('the ledger', () => {
     ])
   })
 
+  test('goes on behind messages that failed over from one pool to another', async () => {
+    const account = await newAccount(10)
+    for (let at = 0; at < 4; at++) {
+      await clock.advance(1_000)
+      const id = await addMessage(account.id, { amount: 700, money: 'captured', funding: 'pool' })
+      await database.db.query({
+        name: 'test_past_pool',
+        text: 'update messages set past_holds = $3 where account_id = $1 and id = $2',
+        values: [
+          toUuid(account.id),
+          toUuid(id),
+          JSON.stringify([{ amount: 500, funding: 'pool', until: toIso(clock.now()) }]),
+        ],
+      })
+    }
+    for (const limit of [1, 2, 50]) {
+      expect(await readAll(account, limit), `${limit} per page`).toMatchObject([
+        { type: 'credit', amount: 10 },
+      ])
+    }
+  })
+
   test('omits messages that the wallet did not pay for', async () => {
     const account = await newAccount(0)
     await addMessage(account.id, { amount: 5, money: 'captured', funding: 'pool' })
