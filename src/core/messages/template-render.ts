@@ -86,6 +86,8 @@ function renderOfficial(
   checkOfficialValues(values, body.template ?? {}, 'template.')
   if (template.spec.otp) {
     checkCodeButton(body, values[0]!)
+    // It has no header: a file that the send gives for one would be left out without a word.
+    headerFileOf(body, template, sources)
     return { ...officialText(template, values), stored: storedOtpTemplate(template, values) }
   }
   const { compiled } = template

@@ -407,6 +407,12 @@ describe('a one-time code', () => {
       { to, template: { id, variablesIndexed: ['483920'], buttonVariables: [{ index: 0, text: '1' }] } },
       'template.buttonVariables[0].text',
     )
+    const header = { headerMediaUrl: 'https://example.com/a.png' }
+    await invalidAt(
+      account,
+      { to, template: { id, variablesIndexed: ['483920'], ...header } },
+      'template.headerMediaUrl',
+    )
   })
 
   test('of a scheduled message is stored encrypted, and sent complete', async () => {
