@@ -234,6 +234,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     sendBatch,
     estimate: createEstimate({
       ...planning,
+      checkRoom: waitingFiles.check,
       funding: ({ accountId, channel, amount }) => selectFunding(db, accountId, channel, amount, clock.now()),
     }),
     messages,

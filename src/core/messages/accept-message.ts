@@ -66,7 +66,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     add: (row: AcceptRow) => Promise<{ kind: string }> = accept.add,
     bulkFields?: BulkFields,
   ) {
-    const waitingBytes = prepared.scheduledAt === null ? 0 : (prepared.attachment?.bytes?.length ?? 0)
+    const waitingBytes = waitingBytesOf(prepared)
     // The files of a bulk job are limited with its body.
     if (waitingBytes > 0 && !bulkFields) await deps.reserveRoom(prepared.accountId, waitingBytes)
     const attachment = prepared.attachment && (await storeAttachment(id, prepared, prepared.attachment))
@@ -168,6 +168,11 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
   }
 
   return acceptMessage as AcceptMessage
+}
+
+/** The bytes of a file that will wait in the database for the time of its message; 0 without one. */
+export function waitingBytesOf({ scheduledAt, attachment }: Prepared): number {
+  return scheduledAt === null ? 0 : (attachment?.bytes?.length ?? 0)
 }
 
 /** The content as the message's row has it, before the secret part of an OTP is removed from it. */

@@ -3,11 +3,15 @@ import { Problem } from '../../contract/errors.ts'
 import type { Estimate } from '../../contract/estimate.ts'
 import type { SingleSendBody } from '../../contract/send.ts'
 import { toIso } from '../../lib/clock.ts'
+import type { AccountId } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
+import { waitingBytesOf } from './accept-message.ts'
 import type { Planned, Prepared } from './prepare.ts'
 import { type ResolveDeps, resolveSend } from './resolve.ts'
 
 export type EstimateDeps = ResolveDeps & {
+  /** Throws CONFLICT if there is no room for a file that would wait in the database. */
+  checkRoom(accountId: AccountId, bytes: number): Promise<void>
   /** What would pay for it now; null if neither pool nor wallet covers it. */
   funding(prepared: Prepared): Promise<'pool' | 'wallet' | null>
 }
@@ -30,6 +34,8 @@ export function createEstimate(deps: EstimateDeps): EstimateSend {
       const planned = resolved.kind === 'prepared' ? resolved.prepared : resolved.planned
       if (planned) describe(estimate, planned)
       if (resolved.kind === 'refused') throw resolved.problem
+      const waitingBytes = waitingBytesOf(resolved.prepared)
+      if (waitingBytes > 0) await deps.checkRoom(resolved.prepared.accountId, waitingBytes)
       await bill(estimate, resolved.prepared)
       estimate.deliverable = true
     } catch (error) {

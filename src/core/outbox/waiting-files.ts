@@ -7,6 +7,8 @@ import { createLru } from '../../lib/lru.ts'
 export type WaitingFiles = {
   /** Takes room for a file of so many bytes. Throws CONFLICT beyond the account's limit. */
   reserve(accountId: AccountId, bytes: number): Promise<void>
+  /** Throws as `reserve` would now; takes no room. */
+  check(accountId: AccountId, bytes: number): Promise<void>
 }
 
 export type WaitingFilesDeps = {
@@ -44,18 +46,30 @@ export function createWaitingFiles({ clock, accountBytes, measure }: WaitingFile
     return made
   }
 
+  function requireRoom({ reserved }: Measurement, measuredBytes: number, counted: number): void {
+    if (measuredBytes + reserved + counted <= accountBytes) return
+    const megabytes = Math.floor(accountBytes / 1_048_576)
+    throw new Problem(
+      'CONFLICT',
+      `At most ${megabytes} MB of base64 files wait in an account's scheduled messages: upload the file, and give its assetId.`,
+    )
+  }
+
   return {
+    async check(accountId, bytes) {
+      const measurement = latest(accountId)
+      requireRoom(measurement, await measurement.measured, countedBytes(bytes))
+    },
     async reserve(accountId, bytes) {
       const measurement = latest(accountId)
-      const counted = Math.max(bytes, MIN_COUNTED_BYTES)
-      if ((await measurement.measured) + measurement.reserved + counted > accountBytes) {
-        const megabytes = Math.floor(accountBytes / 1_048_576)
-        throw new Problem(
-          'CONFLICT',
-          `At most ${megabytes} MB of base64 files wait in an account's scheduled messages: upload the file, and give its assetId.`,
-        )
-      }
+      const counted = countedBytes(bytes)
+      // Nothing is awaited between the check and the reservation: others wait for the same measurement.
+      requireRoom(measurement, await measurement.measured, counted)
       measurement.reserved += counted
     },
   }
+}
+
+function countedBytes(bytes: number): number {
+  return Math.max(bytes, MIN_COUNTED_BYTES)
 }

@@ -12,13 +12,21 @@ test('base64 files of scheduled messages are refused beyond the limit for files,
       to,
       options: { scheduleAt: new Date(app.now() + 3_600_000).toISOString(), idempotencyKey: key },
     })
-    const post = (sent: object) =>
-      app.call('/api/v2/messages/send', { method: 'POST', key: account.testKey, body: sent })
+    const post = (sent: object, path = 'send') =>
+      app.call(`/api/v2/messages/${path}`, { method: 'POST', key: account.testKey, body: sent })
 
     const at = scheduled('first')
+    // An estimate takes no room.
+    for (const _ of [1, 2])
+      expect((await post(at, 'estimate')).body['data']).toMatchObject({ deliverable: true })
     const first = await post(at)
     expect(first.status, first.text).toBe(200)
     const second = scheduled('second')
+    expect((await post(second, 'estimate')).body['data']).toMatchObject({
+      deliverable: false,
+      reasons: [{ code: 'CONFLICT' }],
+    })
+    expect((await post(body, 'estimate')).body['data']).toMatchObject({ deliverable: true })
     expect(await post(second)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } })
     // A repeat stores nothing, and what leaves at once does not wait.
     expect((await post(at)).headers.get('idempotency-replayed')).toBe('true')
