@@ -147,6 +147,9 @@ export type OutgoingTemplate = {
   buttons: readonly { index: number; subType: 'url' | 'copy_code'; text: string }[]
 }
 
+/** A template, without the values of a message. */
+export type StoredTemplateRef = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
+
 /** A template as it is submitted for approval. */
 export type OfficialTemplate = {
   name: string
@@ -346,8 +349,11 @@ export type Link = {
   readTemplate?(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
   /** The same by the provider's id of the template; null when the provider has none of that id. */
   findTemplate?(providerTemplateId: string, signal: AbortSignal): Promise<TemplateState | null>
-  /** Deletes a template; resolves also when it does not exist. Rejects when the provider cannot be asked. */
-  deleteTemplate?(name: string, language: string, signal: AbortSignal): Promise<void>
+  /**
+   * Deletes a template, but not another one that has its name by now, where its id is known; resolves also when it does
+   * not exist. Rejects when the provider cannot be asked.
+   */
+  deleteTemplate?(template: StoredTemplateRef, signal: AbortSignal): Promise<void>
   /** The number or name that this connection sends as. Rejects when the provider cannot be asked. */
   identity?(signal: AbortSignal): Promise<OfficialIdentity>
   /** Verifies and reads a webhook call; stores nothing. */

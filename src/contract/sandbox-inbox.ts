@@ -55,8 +55,8 @@ export type SandboxTemplates = {
   storeTemplate(template: TemplateKey & { decidedAtMs: number }): Promise<number>
   /** The template of that name and language that was decided first; null if there is none. */
   findTemplate(key: TemplateKey): Promise<SubmittedTemplate | null>
-  /** Deletes the newest one; no error if there is none. */
-  removeTemplate(key: TemplateKey): Promise<void>
+  /** Deletes the one with this id, or one of the name if that is null; no error if there is none. */
+  removeTemplate(key: TemplateKey, id: number | null): Promise<void>
   /** When the next unreported decision is due, in ms since the epoch; null if there is none. */
   nextDecisionAt(connectionId: ConnectionId, nowMs: number): Promise<number | null>
   /** Takes what is due, oldest first; hidden from other nodes until `claimedUntilMs`. */

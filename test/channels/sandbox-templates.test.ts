@@ -29,6 +29,7 @@ async function open(io?: Parameters<SandboxBench['open']>[0]): Promise<Link> {
 }
 
 const never = new AbortController().signal
+const NAMED = { name: 'order_update', language: 'en', providerTemplateId: null }
 
 const template = (name: string, language = 'en'): OfficialTemplate => ({
   name,
@@ -119,8 +120,8 @@ describe('a template in the sandbox', () => {
     const link = await open()
     await submit(link, 'order_update', 'en')
     await submit(link, 'order_update', 'de')
-    await link.deleteTemplate!('order_update', 'en', never)
-    await link.deleteTemplate!('order_update', 'en', never)
+    await link.deleteTemplate!(NAMED, never)
+    await link.deleteTemplate!(NAMED, never)
     await bench.pass(1_000)
     expect(await link.readTemplate!('order_update', 'en', never)).toBeNull()
     expect(await link.readTemplate!('order_update', 'de', never)).toMatchObject({ status: 'approved' })
@@ -135,7 +136,17 @@ describe('a template in the sandbox', () => {
     expect(await link.readTemplate!('order_update', 'en', never)).toMatchObject({ status: 'approved' })
     await bench.pass(1_000)
     expect(bench.verdicts).toHaveLength(2)
-    await link.deleteTemplate!('order_update', 'en', never)
+    await link.deleteTemplate!(NAMED, never)
+    expect(await link.readTemplate!('order_update', 'en', never)).toMatchObject({ status: 'approved' })
+  })
+
+  test('submitted under the name of another one stays approved although the deletion of that one is repeated', async () => {
+    const link = await open()
+    const providerTemplateId = await submit(link, 'order_update')
+    await submit(link, 'order_update')
+    await bench.pass(1_000)
+    for (let repeat = 0; repeat < 3; repeat++)
+      await link.deleteTemplate!({ ...NAMED, providerTemplateId }, never)
     expect(await link.readTemplate!('order_update', 'en', never)).toMatchObject({ status: 'approved' })
   })
 
@@ -144,7 +155,7 @@ describe('a template in the sandbox', () => {
     await submit(link, 'order_update')
     await bench.pass(1_000)
     await submit(link, 'order_update')
-    await link.deleteTemplate!('order_update', 'en', never)
+    await link.deleteTemplate!(NAMED, never)
     await bench.pass(1_000)
     expect(bench.verdicts).toHaveLength(2)
   })

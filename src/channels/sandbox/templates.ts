@@ -1,6 +1,6 @@
 import type { SandboxInbox, SubmittedTemplate } from '../../contract/sandbox-inbox.ts'
 import type { Cancel } from '../../lib/clock.ts'
-import type { Io, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import type { Io, OfficialTemplate, StoredTemplateRef, TemplateOutcome, TemplateState } from '../provider.ts'
 import { reasonOf } from './receipts.ts'
 
 /** How long a review takes here. */
@@ -13,7 +13,7 @@ const CLAIM_ITEMS = 100
 export type TemplateReview = {
   submit(template: OfficialTemplate): Promise<TemplateOutcome>
   read(name: string, language: string): Promise<TemplateState | null>
-  remove(name: string, language: string): Promise<void>
+  remove(template: StoredTemplateRef): Promise<void>
   /** Emits no more verdicts; resolves when those in progress are emitted. */
   close(): Promise<void>
 }
@@ -89,7 +89,8 @@ export function createTemplateReview(inbox: SandboxInbox, io: Io): TemplateRevie
       const planted = await inbox.findTemplate({ connectionId, name, language })
       return planted && stateOf(planted, clock.now())
     },
-    remove: (name, language) => inbox.removeTemplate({ connectionId, name, language }),
+    remove: ({ name, language, providerTemplateId }) =>
+      inbox.removeTemplate({ connectionId, name, language }, readId(providerTemplateId)),
     async close() {
       closed = true
       cancel()
@@ -105,6 +106,12 @@ const UNREACHABLE: TemplateOutcome = {
 
 function idOf({ id }: SubmittedTemplate): string {
   return `sbt_${id}`
+}
+
+/** Null for no id, and for one that is not ours. */
+function readId(providerTemplateId: string | null): number | null {
+  const [, id] = /^sbt_(\d{1,15})$/.exec(providerTemplateId ?? '') ?? []
+  return id === undefined ? null : Number(id)
 }
 
 function stateOf(planted: SubmittedTemplate, nowMs: number): TemplateState {

@@ -1,5 +1,5 @@
 import { createLru } from '../../lib/lru.ts'
-import type { Inbound, Io, Outgoing, OutgoingTemplate, TemplateUpdate } from '../provider.ts'
+import type { Inbound, Io, Outgoing, StoredTemplateRef, TemplateUpdate } from '../provider.ts'
 import { meaningOf } from './codes.ts'
 
 /** Every message by a paused template is refused: the template's state is reported once in this time. */
@@ -8,16 +8,14 @@ const MAX_TEMPLATES = 1_000
 /** Sends of this node that are remembered, because a status may still show that their template was paused. */
 const MAX_ATTEMPTS = 10_000
 
-/** The template, without the message's values. */
-type TemplateName = Pick<OutgoingTemplate, 'name' | 'language' | 'providerTemplateId'>
-const NO_TEMPLATE: TemplateName = { name: '', language: '', providerTemplateId: null }
+const NO_TEMPLATE: StoredTemplateRef = { name: '', language: '', providerTemplateId: null }
 
 /**
  * Reports that a template was paused or disabled as soon as a refusal of a message shows it, in the answer or
  * by a status, rather than at the template's next poll.
  */
 export function createPausedTemplates(io: Io) {
-  const sent = createLru<string, TemplateName>(MAX_ATTEMPTS)
+  const sent = createLru<string, StoredTemplateRef>(MAX_ATTEMPTS)
   const reportedAtMs = createLru<string, number>(MAX_TEMPLATES)
 
   /** Null where it was reported a moment ago, or the attempt's template is not known. */

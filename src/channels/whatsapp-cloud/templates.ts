@@ -1,4 +1,10 @@
-import type { OfficialButton, OfficialTemplate, TemplateOutcome, TemplateState } from '../provider.ts'
+import type {
+  OfficialButton,
+  OfficialTemplate,
+  StoredTemplateRef,
+  TemplateOutcome,
+  TemplateState,
+} from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
 import { GRAPH_ID } from './config.ts'
 import { objectsIn, stringOf } from './fields.ts'
@@ -24,7 +30,7 @@ export type Templates = {
   submit(template: OfficialTemplate, signal: AbortSignal): Promise<TemplateOutcome>
   read(name: string, language: string, signal: AbortSignal): Promise<TemplateState | null>
   find(id: string, signal: AbortSignal): Promise<TemplateState | null>
-  remove(name: string, language: string, signal: AbortSignal): Promise<void>
+  remove(template: StoredTemplateRef, signal: AbortSignal): Promise<void>
 }
 
 /** `app`: the app to which samples of headers are uploaded. */
@@ -106,9 +112,12 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
   }
 
   /** By id and name: a name alone would delete the template in every language. */
-  async function remove(name: string, language: string, signal: AbortSignal): Promise<void> {
+  async function remove(
+    { name, language, providerTemplateId }: StoredTemplateRef,
+    signal: AbortSignal,
+  ): Promise<void> {
     const state = await read(name, language, signal)
-    if (!state) return
+    if (!state || (providerTemplateId !== null && providerTemplateId !== state.providerTemplateId)) return
     const query = new URLSearchParams({ hsm_id: state.providerTemplateId, name })
     const request = graphRequest(graph, `${edge}?${query}`, { method: 'DELETE' })
     const asked = await callGraph(graph, request, signal)

@@ -14,7 +14,7 @@ export function createTemplateStore(db: Db): SandboxTemplates {
   return {
     storeTemplate: template => plantTemplate(db, template),
     findTemplate: key => findTemplate(db, key),
-    removeTemplate: key => removeTemplate(db, key),
+    removeTemplate: (key, id) => removeTemplate(db, key, id),
     nextDecisionAt: (connectionId, nowMs) => nextVerdictAt(db, connectionId, nowMs),
     claimDecisions: claim => claimVerdicts(db, claim),
     finishDecisions: ids => finishVerdicts(db, ids),
@@ -47,14 +47,14 @@ async function findTemplate(db: Db, key: TemplateKey): Promise<SubmittedTemplate
   return rows[0] ? templateOf(rows[0]) : null
 }
 
-/** Removes one template of this name; there may be several. Prefers one whose verdict was reported already. */
-async function removeTemplate(db: Db, key: TemplateKey): Promise<void> {
+/** Removes the template with this id, or, if that is null, one of this name: preferably one whose verdict was reported. */
+async function removeTemplate(db: Db, key: TemplateKey, id: number | null): Promise<void> {
   await db.query({
     name: 'sandbox_remove_template',
     text: `delete from sandbox_templates where id = (
         select id from sandbox_templates where connection_id = $1 and name = $2 and language = $3
-        order by told desc, id desc limit 1)`,
-    values: [toUuid(key.connectionId), key.name, key.language],
+          and ($4::bigint is null or id = $4) order by told desc, id desc limit 1)`,
+    values: [toUuid(key.connectionId), key.name, key.language, id],
   })
 }
 

@@ -1,4 +1,10 @@
-import type { Link, OfficialTemplate, TemplateOutcome, TemplateState } from '../../channels/provider.ts'
+import type {
+  Link,
+  OfficialTemplate,
+  StoredTemplateRef,
+  TemplateOutcome,
+  TemplateState,
+} from '../../channels/provider.ts'
 import { Problem } from '../../contract/errors.ts'
 import { type Clock, withinMs } from '../../lib/clock.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
@@ -16,7 +22,7 @@ export type ProviderTemplates = {
   /** `read` by the provider's own id. */
   find(connectionId: ConnectionId, providerTemplateId: string): Promise<ReadOutcome>
   /** False if it is not known whether the template was deleted. */
-  remove(connectionId: ConnectionId, name: string, language: string): Promise<boolean>
+  remove(connectionId: ConnectionId, template: StoredTemplateRef): Promise<boolean>
 }
 export type ReadOutcome =
   | { kind: 'state'; state: TemplateState }
@@ -74,12 +80,12 @@ export function createProviderTemplates({ clock, linkOf }: ProviderTemplatesDeps
       const link = linkOf(connectionId)
       return lookUp(link?.findTemplate && (signal => link.findTemplate!(providerTemplateId, signal)))
     },
-    async remove(connectionId, name, language) {
+    async remove(connectionId, template) {
       const link = linkOf(connectionId)
       if (!link) return false
       if (!link.deleteTemplate) return true
       const done = await within(LOOKUP_TIMEOUT_MS, signal =>
-        link.deleteTemplate!(name, language, signal).then(() => true),
+        link.deleteTemplate!(template, signal).then(() => true),
       )
       return done !== null
     },

@@ -143,7 +143,8 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     if (!official || spec.manual) return true
     // If the connection was deleted, nothing can or need be deleted at the provider.
     if (!(await deps.findConnection(accountId, official.connectionId))) return true
-    return deps.providerTemplates.remove(official.connectionId, official.providerName, language)
+    const { connectionId, providerName: name, providerTemplateId } = official
+    return deps.providerTemplates.remove(connectionId, { name, language, providerTemplateId })
   }
 
   async function removeRow(row: TemplateRow): Promise<{ id: string; deleted: true }> {

@@ -45,6 +45,8 @@ const official = (more: Partial<OfficialTemplate> = {}): OfficialTemplate => ({
   ...more,
 })
 
+const NAMED = { name: 'a', language: 'en', providerTemplateId: null }
+
 const otp = (more: Partial<NonNullable<OfficialTemplate['otp']>> = {}): OfficialTemplate =>
   official({
     name: 'login_code',
@@ -461,22 +463,32 @@ describe('deleting a template', () => {
     const { link, peer } = await session(request =>
       request.method === 'GET' ? LISTED : json({ success: true }),
     )
-    await link.deleteTemplate!('a', 'en', never())
+    await link.deleteTemplate!(NAMED, never())
     expect(peer.requests.at(-1)).toMatchObject({ method: 'DELETE', path: `${EDGE}?hsm_id=77&name=a` })
+  })
+
+  test('leaves another template alone that has the name by now', async () => {
+    const { link, peer } = await session(request =>
+      request.method === 'GET' ? LISTED : json({ success: true }),
+    )
+    await link.deleteTemplate!({ ...NAMED, providerTemplateId: '76' }, never())
+    expect(peer.requests.map(request => request.method)).toEqual(['GET'])
+    await link.deleteTemplate!({ ...NAMED, providerTemplateId: '77' }, never())
+    expect(peer.requests.map(request => request.method)).toEqual(['GET', 'GET', 'DELETE'])
   })
 
   test('succeeds when the template does not exist, or was deleted meanwhile', async () => {
     const none = await session(() => json({ data: [] }))
-    await none.link.deleteTemplate!('a', 'en', never())
+    await none.link.deleteTemplate!(NAMED, never())
     expect(none.peer.requests.map(request => request.method)).toEqual(['GET'])
     const late = await session(request =>
       request.method === 'GET' ? LISTED : graphError(400, 100, { error_subcode: 2_593_002 }),
     )
-    await late.link.deleteTemplate!('a', 'en', never())
+    await late.link.deleteTemplate!(NAMED, never())
   })
 
   test('rejects when WhatsApp returns an error', async () => {
     const { link } = await session(request => (request.method === 'GET' ? LISTED : graphError(401, 190)))
-    await expect(link.deleteTemplate!('a', 'en', never())).rejects.toThrow('expired')
+    await expect(link.deleteTemplate!(NAMED, never())).rejects.toThrow('expired')
   })
 })
