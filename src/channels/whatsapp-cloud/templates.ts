@@ -85,12 +85,15 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
     for (let page = 0; page < MAX_PAGES && after !== null; page++) {
       const asked = await callGraph(graph, graphRequest(graph, pageOf(name, fields, after)), signal)
       const said = bodyOrThrow(asked)
+      if (!Array.isArray(said['data'])) throw new Error('WhatsApp’s answer has no list of templates.')
       const found = objectsIn(said['data']).find(
         each => each['name'] === name && each['language'] === language,
       )
       if (found) return found
       after = nextCursor(said)
     }
+    // Not "none": it may be among the rest, and would be disabled here, or left there when it is deleted.
+    if (after !== null) throw new Error(`WhatsApp has too many templates with "${name}" in their name.`)
     return null
   }
 

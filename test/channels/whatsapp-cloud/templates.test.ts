@@ -407,6 +407,19 @@ describe('reading the status of a template', () => {
       'WhatsApp did not process the request',
     )
   })
+
+  test('rejects when the name may be on a page that is not read any more, and for an answer without a list', async () => {
+    const endless = await session((_, nth) =>
+      json({
+        data: [item(`a_${nth}`, 'en', 'APPROVED')],
+        paging: { cursors: { after: `page${nth}` }, next: 'https://graph.facebook.com/…' },
+      }),
+    )
+    await expect(endless.link.readTemplate!('a', 'en', never())).rejects.toThrow('too many templates')
+    await expect(endless.link.deleteTemplate!(NAMED, never())).rejects.toThrow('too many templates')
+    const other = await session(() => json({ status: 'ok' }))
+    await expect(other.link.readTemplate!('a', 'en', never())).rejects.toThrow('no list of templates')
+  })
 })
 
 describe('finding a template by its id', () => {
