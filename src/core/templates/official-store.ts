@@ -118,6 +118,23 @@ export async function finishCheck(
   })
 }
 
+/**
+ * Plans no poll of a connection's templates before `untilMs`. Skips rows that are locked, which are polled again at
+ * their own time, so that two nodes cannot deadlock.
+ */
+export async function postponeChecks(db: Db, connectionId: ConnectionId, untilMs: number): Promise<void> {
+  await db.query({
+    name: 'templates_postpone_checks',
+    text: `with early as materialized (
+        select account_id, id from templates where connection_id = $1 and next_check_at < $2
+         for no key update skip locked
+      )
+      update templates t set next_check_at = $2 from early
+       where t.account_id = early.account_id and t.id = early.id`,
+    values: [toUuid(connectionId), toIso(untilMs)],
+  })
+}
+
 /** Makes polls due that are planned for after `lastMs`: a clock that was far ahead has planned them. Returns how many. */
 export async function recallChecks(db: Db, nowMs: number, lastMs: number): Promise<number> {
   const { rowCount } = await db.query({

@@ -47,6 +47,8 @@ function setUp(onPlatformNumber = false) {
   /** What happens while the provider's response to a poll is under way. */
   let meanwhile = async () => {}
   const byId = new Map<string, TemplateState>()
+  /** A name for which the provider fails. */
+  let failing = ''
 
   const stateOf = (
     name: string,
@@ -67,6 +69,7 @@ function setUp(onPlatformNumber = false) {
     findTemplate: async id => byId.get(id) ?? null,
     async readTemplate(name) {
       asked.push(name)
+      if (name === failing) throw new Error('refused')
       if (response instanceof Error) throw response
       const found = response && stateOf(name, response)
       await meanwhile()
@@ -106,6 +109,9 @@ function setUp(onPlatformNumber = false) {
     setResponse: (next: ProviderResponse | null | Error) => {
       response = next
     },
+    failFor: (name: string) => {
+      failing = name
+    },
     during: (work: () => Promise<void>) => {
       meanwhile = work
     },
@@ -139,6 +145,8 @@ function setUp(onPlatformNumber = false) {
     async pollAll() {
       while ((await poll()) > 0);
     },
+    /** The templates of other tests, of which the same rounds would poll some. */
+    deleteOthers: () => db.query({ name: 'delete_templates', text: 'delete from templates' }),
     read: async (id: TemplateId) => (await selectTemplate(db, accountId, id))!,
     async categories() {
       const { rows } = await db.query<{ told: string }>({
@@ -426,6 +434,46 @@ describe('polling', () => {
     await clock.advance(60_000)
     await pollAll()
     expect((await read(id)).lastCheckedAtMs).toBe(clock.now())
+  })
+
+  test('leaves a provider that does not answer alone, with all templates of its connection, until it answers', async () => {
+    const { clock, setResponse, create, pollAll, read, asked, deleteOthers } = setUp()
+    await deleteOthers()
+    setResponse({ status: 'approved' })
+    const rows = []
+    for (const letter of 'abcdefghijklmnopqrst') rows.push(await create({ name: `many_${letter}` }))
+    setResponse(new Error('too many calls'))
+    await clock.advance(3_600_000)
+    for (let minute = 0; minute < 60; minute++) {
+      await pollAll()
+      await clock.advance(60_000)
+    }
+    // A round of ten after 0, 1, 3, 7, 15, 30 and 45 minutes.
+    expect(asked).toHaveLength(70)
+    setResponse({ status: 'disabled' })
+    await clock.advance(15 * 60_000)
+    await pollAll()
+    for (const { id } of rows) expect((await read(id)).status).toBe('disabled')
+    setResponse(new Error('down'))
+    asked.length = 0
+    await clock.advance(3_600_000)
+    await pollAll()
+    await clock.advance(60_000)
+    await pollAll()
+    expect(asked).toHaveLength(20)
+  })
+
+  test('goes on with a connection of whose templates one cannot be read', async () => {
+    const { clock, setResponse, create, pollAll, asked, failFor, deleteOthers } = setUp()
+    await deleteOthers()
+    setResponse({ status: 'approved' })
+    for (const name of ['bad', 'good', 'fine']) await create({ name })
+    failFor('bad')
+    await clock.advance(3_600_000)
+    await pollAll()
+    await clock.advance(60_000)
+    await pollAll()
+    expect(asked.toSorted()).toEqual(['bad', 'bad', 'fine', 'good'])
   })
 
   test('disables an approved template that the provider no longer has; a pending one stays pending', async () => {
