@@ -132,6 +132,7 @@ function createTemplateMedia(media: Media, ids: Foundation['ids']): TemplateMedi
       }
     },
     retain: (tx, { accountId, assetId }) => media.retain(tx, { accountId, id: assetId }),
+    release: (tx, { accountId, assetId }) => media.release(tx, { accountId, id: assetId }),
     discard: ({ accountId, assetId }) => media.discard({ accountId, id: assetId }),
     outgoing: ({ assetId, mimetype, fileName, sizeBytes }, type) => ({
       type,

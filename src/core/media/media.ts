@@ -26,6 +26,7 @@ import {
   lockAsset,
   lockAssetShared,
   selectAssets,
+  updateLastUse,
 } from './store.ts'
 
 /** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
@@ -57,6 +58,8 @@ export type Media = {
   discard(asset: AssetRef): Promise<void>
   /** Keeps an asset from being deleted until the transaction ends; false if it was deleted. */
   retain(tx: Db, asset: AssetRef): Promise<boolean>
+  /** Begins the retention period of an asset whose template is deleted in this transaction. */
+  release(tx: Db, asset: AssetRef): Promise<void>
   /** Keeps an asset from being deleted until the message or bulk job has ended; false if it was deleted. */
   addUse(id: AssetId, user: AssetUser): Promise<boolean>
   /** Removes the uses of a message that was not accepted. */
@@ -191,6 +194,7 @@ export function createMedia(deps: MediaDeps): Media {
       }
     },
     retain: lockAssetShared,
+    release: (tx, ref) => updateLastUse(tx, ref, deps.clock.now()),
     addUse: (id, user) => insertUse(db, id, user),
     removeUses: messageId => deleteUses(db, messageId),
   }

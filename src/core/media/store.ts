@@ -120,6 +120,15 @@ export async function lockAssetShared(tx: Db, ref: AssetRef): Promise<boolean> {
   return rowCount === 1
 }
 
+/** Stores when an asset was last used, which its retention period begins with. */
+export async function updateLastUse(tx: Db, ref: AssetRef, nowMs: number): Promise<void> {
+  await tx.query({
+    name: 'media_last_use',
+    text: 'update media set used_at = $3 where account_id = $1 and id = $2',
+    values: [toUuid(ref.accountId), toUuid(ref.id), toIso(nowMs)],
+  })
+}
+
 /** Locks an asset exclusively until the transaction ends; false if there is no visible one. */
 export async function lockAsset(tx: Db, ref: AssetRef): Promise<boolean> {
   const { rowCount } = await tx.query({

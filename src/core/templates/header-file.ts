@@ -19,6 +19,8 @@ export type TemplateMedia = {
   retainDuring<T>(accountId: AccountId, file: HeaderFile, work: () => Promise<T>): Promise<T | null>
   /** Keeps a file from being deleted until the transaction ends; false if it does not exist any more. */
   retain(tx: Db, file: HeaderFile): Promise<boolean>
+  /** Begins the retention period of a file whose template is deleted in this transaction. */
+  release(tx: Db, file: HeaderFile): Promise<void>
   /** Deletes a file that is not used; never rejects. */
   discard(file: HeaderFile): Promise<void>
   outgoing(file: HeaderFile, type: AttachmentType): OutgoingFile

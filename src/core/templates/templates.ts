@@ -21,7 +21,7 @@ import type { OfficialConnection, OfficialSenders, TemplateOwner } from './offic
 import { previewTemplate } from './preview.ts'
 import { type ProviderTemplates, providerUnavailable } from './provider-templates.ts'
 import { chosenDefaults } from './snapshot.ts'
-import { isCodeOnly } from './spec.ts'
+import { fileOf, isCodeOnly } from './spec.ts'
 import {
   deleteTemplate,
   isTemplateId,
@@ -73,7 +73,7 @@ export type TemplatesDeps = {
   create: CreateTemplate
   providerTemplates: ProviderTemplates
   senders: OfficialSenders
-  media: Pick<TemplateMedia, 'previewUrl'>
+  media: Pick<TemplateMedia, 'previewUrl' | 'release'>
   /** The connection with this id, for templates; null if it was deleted. */
   findConnection(accountId: AccountId, connectionId: ConnectionId): Promise<OfficialConnection | null>
   /** Called after the commit, so that this node uses the change. */
@@ -151,7 +151,13 @@ export function createTemplates(deps: TemplatesDeps): Templates {
     if (!(await deleteAtProvider(row))) {
       throw providerUnavailable('the template could not be deleted there')
     }
-    if (!(await db.transaction(tx => deleteTemplate(tx, row)))) throw unknownTemplate()
+    const file = fileOf(row.spec.header)
+    const isDeleted = await db.transaction(async tx => {
+      // Before the template: a create locks its file and then its name, so that the two cannot deadlock.
+      if (file) await deps.media.release(tx, file)
+      return deleteTemplate(tx, row)
+    })
+    if (!isDeleted) throw unknownTemplate()
     deps.applied(row.accountId)
     return { id: row.id, deleted: true }
   }

@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMediaSweep } from '../../../src/core/media/sweep.ts'
+import type { FileStore } from '../../../src/infra/file-store.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
+import { HOUR_MS } from '../../../src/lib/durations.ts'
+import { type AssetId, toUuid } from '../../../src/lib/ids.ts'
 import { faultPaths, messageIdOf, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { jpeg, mp4, png, sha256 } from '../../support/files.ts'
 import { form } from '../../support/form.ts'
@@ -109,6 +114,20 @@ describe('a template header with an uploaded file', () => {
     expect((await remove()).status).toBe(409)
     expect((await templates.call('DELETE', `/${template.id}`)).status).toBe(200)
     expect((await remove()).status).toBe(200)
+  })
+
+  test('can be used again for a while after its template was deleted, however long ago it was uploaded', async () => {
+    const { id } = await uploadFile(app, account.liveKey, png(), { fileName: 'again.png' })
+    const rejected = await templates.made({ ...OFFER, name: 'reject_it', headerAssetId: id })
+    await app.db.query({
+      name: 'age_upload',
+      text: `update media set used_at = now() - interval '30 days' where id = $1`,
+      values: [toUuid(id as AssetId)],
+    })
+    expect((await templates.call('DELETE', `/${rejected.id}`)).status).toBe(200)
+    const files = { remove: async () => {} } as unknown as FileStore
+    await createMediaSweep({ db: app.db, clock: systemClock, files, keepMs: 24 * HOUR_MS })()
+    expect((await templates.made({ ...OFFER, name: 'better', headerAssetId: id })).headerAssetId).toBe(id)
   })
 
   test('is rejected when the file is of another type or another account’s', async () => {
