@@ -53,6 +53,7 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
     base,
     headers: { Authorization: `Bearer ${config.accessToken}`, Accept: 'application/json' },
     secrets: [config.accessToken, config.appSecret, config.verifyToken],
+    clock: io.clock,
   }
   const pairLimit = createPairLimit(io.clock)
   const templates = createTemplates(graph, config.businessAccountId, config.appId ?? 'app')

@@ -1,8 +1,9 @@
+import type { Clock } from '../../lib/clock.ts'
 import type { HttpApi } from '../http/api.ts'
 import type { Answer, HttpRequest } from '../http/client.ts'
 import { parseJsonObject } from '../http/inbound.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
-import type { Outgoing } from '../provider.ts'
+import type { Outcome, Outgoing } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 import { stringOf } from './fields.ts'
 
@@ -14,6 +15,7 @@ export type Graph = {
   headers: Readonly<Record<string, string>>
   /** Never quoted in details or logs. */
   secrets: readonly string[]
+  clock: Pick<Clock, 'now'>
 }
 
 /** An error as Graph words it. */
@@ -54,8 +56,9 @@ export function graphRequest(
 export type GraphResult =
   | { kind: 'answer'; body: Record<string, unknown> }
   | { kind: 'refused'; error: GraphError; status: number }
-  /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. */
-  | { kind: 'unavailable'; detail: string }
+  /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. `throttled`: we ask too often. */
+  | { kind: 'unavailable'; detail: string; throttled?: Throttled }
+type Throttled = Extract<Outcome, { kind: 'throttled' }>
 
 /** Makes such a request. Never rejects; nothing in the result quotes one of our secrets. */
 export async function callGraph(
@@ -74,22 +77,35 @@ export async function callGraph(
       ? { kind: 'answer', body: said }
       : { kind: 'unavailable', detail: 'WhatsApp’s answer is not a JSON object.' }
   }
-  return refusalOf(answer, said, graph.secrets, request.method)
+  return refusalOf(answer, said, graph, request.method)
 }
 
 function refusalOf(
-  { status }: Answer,
+  answer: Answer,
   said: Record<string, unknown> | null,
-  secrets: readonly string[],
+  { secrets, clock }: Graph,
   method: HttpRequest['method'],
 ): GraphResult {
+  const { status } = answer
   const error = errorOf(said, secrets, method)
   const meaning = error && meaningOf(error.code)
   if (error && (meaning ? status < 500 && REQUEST_FAULTS.has(meaning.means) : provesFault(status))) {
     return { kind: 'refused', error, status }
   }
   const why = meaning?.text ?? `HTTP ${status}.`
-  return { kind: 'unavailable', detail: `WhatsApp did not process the request: ${why}` }
+  const throttled = throttledBy(answer, error, clock.now())
+  const detail = `WhatsApp did not process the request: ${why}`
+  return { kind: 'unavailable', detail, ...(throttled && { throttled }) }
+}
+
+/** The `throttled` of an answer that makes the lane rest; how long one recipient rests is decided in pair-limit.ts. */
+function throttledBy(answer: Answer, error: GraphError | null, nowMs: number): Throttled | null {
+  const meaning = error && meaningOf(error.code)
+  const { outcome } =
+    error && meaning
+      ? verdictOf(meaning, error.code, answer, nowMs)
+      : verdictOfStatus(answer, nowMs, error?.code)
+  return outcome.kind === 'throttled' && outcome.scope === undefined ? outcome : null
 }
 
 const REQUEST_FAULTS = new Set<GraphMeaning['means']>([

@@ -47,7 +47,7 @@ async function uploadMedia(
       const detail = `WhatsApp does not accept the file${text === '' ? '.' : `: ${text}`}`
       return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
     }
-    if (asked.kind === 'unavailable') return { kind: 'retry', detail: asked.detail }
+    if (asked.kind === 'unavailable') return asked.throttled ?? { kind: 'retry', detail: asked.detail }
     const id = asked.body['id']
     return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer has no upload id.' }
   } catch (error) {

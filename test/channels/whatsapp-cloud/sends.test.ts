@@ -181,6 +181,8 @@ describe('a file without a public URL', () => {
   test.each<[string, PeerAct, object]>([
     ['rejects it', graphError(400, 100), { kind: 'rejected', code: 'MESSAGE_REJECTED', providerCode: '100' }],
     ['returns 503', graphError(503, 131_016), { kind: 'retry' }],
+    ['throttles', graphError(400, 80_007), { kind: 'throttled', afterMs: 60_000, providerCode: '80007' }],
+    ['returns 429 without a code', { status: 429, body: 'slow' }, { kind: 'throttled', afterMs: 1_000 }],
     ['resets the connection', 'reset', { kind: 'retry' }],
     ['returns no id', json({}), { kind: 'retry' }],
   ])('is not sent when, at the upload, Graph %s', async (_, act, outcome) => {
