@@ -2,7 +2,7 @@ import { DirectionProvider, MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { useState } from 'react'
 import { createPosthorn } from '../../sdk/index.ts'
-import { createConsoleFetch, type Identity } from './api/console-fetch.ts'
+import { createConsoleFetch, type Identity, scopeHeaders } from './api/console-fetch.ts'
 import { type ApiContext, ApiProvider, createQueryClient } from './api/context.tsx'
 import { createReachability } from './api/reachability.ts'
 import { createTabs } from './api/tabs.ts'
@@ -31,7 +31,12 @@ function createParts() {
   }
   window.addEventListener('keydown', onKey, { capture: true })
   const context: ApiContext = {
-    api: createPosthorn({ baseUrl: location.origin, fetch: send, retries: 1 }),
+    api: createPosthorn({
+      baseUrl: location.origin,
+      fetch: send,
+      retries: 1,
+      headers: ({ url }) => scopeHeaders(identity(), url),
+    }),
     reachability,
     fetch: send,
     identity,

@@ -29,6 +29,17 @@ const READ_ONLY_POSTS = /\/(?:estimate|preview)$/
 const SANDBOX_PATHS = /^\/api\/v2\/sandbox\//
 
 /**
+ * The headers for the account and the mode of a request. They are those of the moment of the action: until a retry, or
+ * until a large body is built, the person may have switched, and a test would be sent as a live message.
+ */
+export function scopeHeaders({ accountId, mode }: Identity, url: string): Record<string, string> {
+  return {
+    ...(accountId !== null && { 'X-Posthorn-Account': accountId }),
+    'X-Posthorn-Mode': SANDBOX_PATHS.test(new URL(url).pathname) ? 'test' : mode,
+  }
+}
+
+/**
  * Sends requests as the signed-in person. If the session has ended, a request waits until they have signed in
  * again, and is then repeated, so that input is not lost. So is one that was refused since another tab has begun a
  * new session, and this one, which the browser had put to sleep, did not hear of it.
@@ -40,7 +51,7 @@ export function createConsoleFetch(deps: ConsoleFetchDeps) {
     const sentAtMs = Date.now()
     try {
       const response =
-        (await takeEarlyResponse(request)) ?? (await fetch(withIdentity(request.clone(), identity())))
+        (await takeEarlyResponse(request)) ?? (await fetch(withToken(request.clone(), identity())))
       learnServerTime(response, sentAtMs)
       const isDown = await isServerDown(response)
       reachability.setUnreachable(isDown)
@@ -61,6 +72,7 @@ export function createConsoleFetch(deps: ConsoleFetchDeps) {
   }
 
   return async (request: Request): Promise<Response> => {
+    setScope(request, identity())
     const response = await attempt(request)
     if (SIGN_IN_PATHS.test(new URL(request.url).pathname)) return response
     return (await mayRepeat(request, response)) ? attempt(request) : response
@@ -92,9 +104,14 @@ async function isServerDown(response: Response): Promise<boolean> {
   return (body as { code?: unknown } | null)?.code !== 'PROVIDER_UNAVAILABLE'
 }
 
-function withIdentity(request: Request, { csrfToken, accountId, mode }: Identity): Request {
+/** Keeps the headers that the request already has. */
+function setScope({ headers, url }: Request, identity: Identity): void {
+  for (const [name, value] of Object.entries(scopeHeaders(identity, url)))
+    if (!headers.has(name)) headers.set(name, value)
+}
+
+/** The token is that of the session now: of the new one, if the person had to sign in again. */
+function withToken(request: Request, { csrfToken }: Identity): Request {
   if (request.method !== 'GET' && csrfToken !== null) request.headers.set('X-CSRF-Token', csrfToken)
-  if (accountId !== null) request.headers.set('X-Posthorn-Account', accountId)
-  request.headers.set('X-Posthorn-Mode', SANDBOX_PATHS.test(new URL(request.url).pathname) ? 'test' : mode)
   return request
 }

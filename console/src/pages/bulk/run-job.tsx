@@ -1,5 +1,6 @@
 import { Grid, Slider, Stack, Text, TextInput } from '@mantine/core'
 import { type BulkCreated, PosthornError } from '../../../../sdk/index.ts'
+import { type Identity, scopeHeaders } from '../../api/console-fetch.ts'
 import { useApiContext } from '../../api/context.tsx'
 import { readResponse } from '../../api/read-response.ts'
 import { useInvalidate } from '../../api/use-read.ts'
@@ -35,8 +36,10 @@ export function RunJob({
   const form = useApiForm<Values, BulkCreated>({
     initial: { name: sheet.file.name.replace(/\.[^.]+$/, ''), messagesPerSecond: 10 },
     async send(values) {
-      const of = jobIdentity(sheet.file, plan, values, `${identity().accountId} ${identity().mode}`)
-      return createJob(fetch, await sheet.body(plan, values), of)
+      // Of now: a large body takes seconds, in which the person may switch the mode.
+      const who = identity()
+      const of = jobIdentity(sheet.file, plan, values, `${who.accountId} ${who.mode}`)
+      return createJob(fetch, await sheet.body(plan, values), of, who)
     },
     onDone(job) {
       invalidate([BULK])
@@ -100,10 +103,16 @@ async function createJob(
   fetch: (request: Request) => Promise<Response>,
   body: Blob,
   of: string,
+  who: Identity,
 ): Promise<BulkCreated> {
-  const request = new Request(new URL(BULK, location.origin), {
+  const url = new URL(BULK, location.origin)
+  const request = new Request(url, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': requestKey(of) },
+    headers: {
+      ...scopeHeaders(who, url.href),
+      'Content-Type': 'application/json',
+      'Idempotency-Key': requestKey(of),
+    },
     body,
   })
   try {
