@@ -44,6 +44,11 @@ type ReadOptions<A> = {
   everyMs?: number | ((last: A | undefined) => number) | undefined
   /** Keeps showing the last result until the result of a new query arrives. */
   keepsPrevious?: boolean
+  /**
+   * The response, or what the page uses of it, is the same in both modes: a switch keeps the page, with what was typed
+   * in it.
+   */
+  inBothModes?: boolean
   /** For JSON of users that is shown: `JSON.stringify` writes its numbers with all their digits. */
   keepsDigits?: boolean
 }
@@ -60,9 +65,9 @@ export function useRead<P extends ReadPath>(
   options: ReadOptions<Answer<P, 'get'>> = {},
 ) {
   const { api } = useApiContext()
-  const { everyMs, keepsDigits = false } = options
+  const { everyMs, keepsDigits = false, inBothModes = false } = options
   return useQuery<Answer<P, 'get'>>({
-    queryKey: useKey(path, init),
+    queryKey: useKey(path, init, inBothModes),
     queryFn: ({ signal }) =>
       (keepsDigits ? readExactly : read)(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
@@ -256,9 +261,10 @@ function firstOf<T, P>(data: InfiniteData<T, P>): InfiniteData<T, P> {
 }
 
 /** The cache key includes the account and the mode. */
-function useKey(path: string, init: unknown): readonly unknown[] {
+function useKey(path: string, init: unknown, inBothModes = false): readonly unknown[] {
   const { accountId, mode } = useApiContext().identity()
-  return [path, init ?? null, path.startsWith('/api/v2') ? `${accountId} ${mode}` : null]
+  const scope = inBothModes ? accountId : `${accountId} ${mode}`
+  return [path, init ?? null, path.startsWith('/api/v2') ? scope : null]
 }
 
 function read<P extends ReadPath>(api: Posthorn, path: P, init: ReadInit<P>): Promise<Answer<P, 'get'>> {

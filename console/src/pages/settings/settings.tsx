@@ -9,7 +9,7 @@ import { QuietHours } from './quiet-hours.tsx'
 
 /** The account's data, and the settings that its owners may change. */
 export default function Settings() {
-  const read = useRead('/api/v2/account')
+  const read = useRead('/api/v2/account', undefined, { inBothModes: true })
   const account = read.data?.data
   return (
     <Page title="Account" lead="Settings that apply to every message of this account." narrow>

@@ -13,7 +13,11 @@ import { WriteTemplate } from './write-template.tsx'
 /** The editor with a preview; `?from=` copies another template. */
 export default function Editor() {
   const from = new URLSearchParams(useSearch()).get('from')
-  const original = useRead('/api/v2/templates/{id}', { path: { id: from ?? '' } }, { enabled: from !== null })
+  const original = useRead(
+    '/api/v2/templates/{id}',
+    { path: { id: from ?? '' } },
+    { enabled: from !== null, inBothModes: true },
+  )
   if (from === null) return <EditorPage initial={NEW_DRAFT} />
   return (
     <>

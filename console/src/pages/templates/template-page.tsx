@@ -35,7 +35,10 @@ export default function TemplatePage({ templateId }: { templateId: string }) {
   const read = useRead(
     '/api/v2/templates/{id}',
     { path: { id: templateId } },
-    { everyMs: last => (last?.data.status === 'pending' ? WAITING_EVERY_MS : POLL_EVERY_MS) },
+    {
+      inBothModes: true,
+      everyMs: last => (last?.data.status === 'pending' ? WAITING_EVERY_MS : POLL_EVERY_MS),
+    },
   )
   const template = read.data?.data
   if (!template) {

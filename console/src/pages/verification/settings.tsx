@@ -20,8 +20,8 @@ import {
 
 /** The account's settings for codes; they apply to the next code. */
 export default function Settings() {
-  const account = useRead('/api/v2/account')
-  const templates = useRead('/api/v2/templates')
+  const account = useRead('/api/v2/account', undefined, { inBothModes: true })
+  const templates = useRead('/api/v2/templates', undefined, { inBothModes: true })
   // If a refresh fails, the form and its input stay.
   const missing = [account, templates].filter(read => !read.data)
   const failed = missing.find(read => read.error)
