@@ -191,13 +191,17 @@ export function useAction<I, R>(
   const invalidate = useInvalidate()
   const running = useRef(new Set<string>()).current
   const action = useMutation<R, Error, I>({
-    mutationFn: input => run(api, input),
+    async mutationFn(input) {
+      const result = await run(api, input)
+      // Not as the library's `onSuccess`, which is that of the last render: by then the page may show another person.
+      options.onDone?.(result, input)
+      return result
+    },
     // Also after an error: the action may have been done, or failed since the data shown is outdated.
     onSettled(_result, _error, input) {
       running.delete(inputKey(input))
       invalidate(options.changes ?? [])
     },
-    onSuccess: (result, input) => options.onDone?.(result, input),
   })
   function mutate(input: I, { onError }: { onError?: (error: Error) => void } = {}): void {
     const words = inputKey(input)
