@@ -19,7 +19,17 @@ export function useMessageChanges(
   latest.current = handlers
   const gathered = useRef(new Map<string, Message>())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
+  const path = query && pathOf(query)
+  // What was gathered by one query does not belong to the list of the next one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: they are dropped when the path changes
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+      gathered.current.clear()
+    },
+    [path],
+  )
 
   function flush(): void {
     timer.current = undefined
@@ -36,7 +46,7 @@ export function useMessageChanges(
     timer.current ??= setTimeout(flush, GATHER_MS)
   }
 
-  return useLive(query && pathOf(query), { onEvent, poll: () => latest.current.read() })
+  return useLive(path, { onEvent, poll: () => latest.current.read() })
 }
 
 function pathOf(query: Readonly<Record<string, string | undefined>>): string {
