@@ -11,6 +11,7 @@ import { NameCell } from '../../parts/name-cell.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { CreateKey, type KeyDraft } from './create-key.tsx'
 import { stateOf } from './key-state.ts'
 import { RotateKey } from './rotate-key.tsx'
@@ -111,10 +112,11 @@ function KeyDialogs({
 }) {
   const invalidate = useInvalidate()
   const close = () => setOpen(null)
+  const showOnce = useShowOnce()
 
   function show(apiKey: string): void {
     invalidate(actions.changes)
-    setOpen({ what: 'made', apiKey })
+    showOnce('Your new key', apiKey, () => setOpen({ what: 'made', apiKey }))
   }
 
   async function revoke(id: string): Promise<void> {

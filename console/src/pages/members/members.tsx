@@ -11,6 +11,7 @@ import { Page } from '../../parts/page.tsx'
 import { humanize } from '../../parts/status-badge.tsx'
 import { MaybeTime } from '../../parts/time.tsx'
 import { notifyDone } from '../../parts/toast.tsx'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ChangeMember } from './change-member.tsx'
 import { Invitations } from './invitations.tsx'
@@ -32,6 +33,7 @@ export default function Members() {
   const members = useReadPages(MEMBERS)
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
+  const showOnce = useShowOnce()
   /** As the list has it now: another owner may have changed the member since the dialog was opened. */
   const changing = open?.what === 'change' ? open.member : null
   const current = members.rows.find(({ id }) => id === changing?.id) ?? changing
@@ -86,7 +88,9 @@ export default function Members() {
       <Invite
         opened={open?.what === 'invite'}
         onClose={close}
-        onMade={made => setOpen({ what: 'invited', ...made })}
+        onMade={made =>
+          showOnce(`The link for ${made.email}`, made.link, () => setOpen({ what: 'invited', ...made }))
+        }
       />
       <LinkDialog made={open?.what === 'invited' ? open : null} onClose={close} />
       <ChangeMember member={current} onClose={close} />

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { TotpStart } from '../../../../sdk/index.ts'
 import { StatusBadge } from '../../parts/status-badge.tsx'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { useSession } from '../../session/context.tsx'
 import { ConfirmCode } from './confirm-code.tsx'
 import { EndFactor, StartFactor } from './factor-password.tsx'
@@ -27,6 +28,7 @@ export function SecondFactor() {
   const { totp, recoveryCodesLeft } = session.user
   const [step, setStep] = useState<Step>(null)
   const close = () => setStep(null)
+  const showOnce = useShowOnce()
   return (
     <Stack gap="sm">
       <StatusBadge status={totp ? 'active' : 'off'} label={totp ? 'On' : 'Off'} />
@@ -52,7 +54,12 @@ export function SecondFactor() {
       >
         {step?.at === 'password' && <StartFactor onStart={start => setStep({ at: 'scan', start })} />}
         {step?.at === 'scan' && (
-          <ConfirmCode start={step.start} onDone={codes => setStep({ at: 'codes', codes })} />
+          <ConfirmCode
+            start={step.start}
+            onDone={codes =>
+              showOnce('Your recovery codes', codes.join('\n'), () => setStep({ at: 'codes', codes }))
+            }
+          />
         )}
         {step?.at === 'codes' && <RecoveryCodes codes={step.codes} onClose={close} />}
         {step?.at === 'end' && <EndFactor onDone={close} />}

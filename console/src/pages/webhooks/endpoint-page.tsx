@@ -7,6 +7,7 @@ import { ReadFault } from '../../parts/fault-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { notifyDone, notifyFault } from '../../parts/toast.tsx'
 import { useGo } from '../../parts/use-go.ts'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import { EndpointFacts } from './endpoint-facts.tsx'
@@ -33,8 +34,9 @@ export default function EndpointPage({
 }) {
   const go = useGo()
   const path = { id: webhookId }
-  const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: POLL_EVERY_MS })
+  const read = useRead('/api/v2/webhooks/{id}', { path }, { everyMs: POLL_EVERY_MS, inBothModes: true })
   const [secret, setSecret] = useState<string | null>(null)
+  const showOnce = useShowOnce()
   const test = useAction(api => api.post('/api/v2/webhooks/{id}/test', { path }), {
     changes: [WEBHOOKS],
     onDone: () => notifyDone('A test event (webhook.test) is on its way.'),
@@ -65,7 +67,11 @@ export default function EndpointPage({
           >
             Send a test
           </Button>
-          <EndpointMenu webhook={webhook} onSecret={setSecret} onDeleted={() => go('/endpoints')} />
+          <EndpointMenu
+            webhook={webhook}
+            onSecret={made => showOnce('The endpoint’s new secret', made, () => setSecret(made))}
+            onDeleted={() => go('/endpoints')}
+          />
         </>
       }
     >

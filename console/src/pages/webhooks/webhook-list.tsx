@@ -9,6 +9,7 @@ import { EmptyNote } from '../../parts/empty-note.tsx'
 import { Page } from '../../parts/page.tsx'
 import { StatusBadge } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { ANY, isFamily } from './event-types.ts'
 import { WEBHOOKS } from './path.ts'
@@ -21,6 +22,7 @@ export function WebhookList() {
   const webhooks = useReadPages(WEBHOOKS, {}, { everyMs: POLL_EVERY_MS })
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
+  const showOnce = useShowOnce()
   return (
     <Page
       title="Webhooks"
@@ -52,7 +54,7 @@ export function WebhookList() {
         onClose={() => setMaking(false)}
         onMade={({ id, secret }) => {
           setMaking(false)
-          setMade({ id, secret })
+          showOnce('The endpoint’s secret', secret, () => setMade({ id, secret }))
         }}
       />
       <SecretDialog

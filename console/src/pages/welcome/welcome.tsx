@@ -10,6 +10,7 @@ import { newId } from '../../parts/new-id.ts'
 import { Page } from '../../parts/page.tsx'
 import { sendSnippets } from '../../parts/snippets.ts'
 import { Time } from '../../parts/time.tsx'
+import { useShowOnce } from '../../parts/use-show-once.tsx'
 import { useSession } from '../../session/context.tsx'
 import { summaryOf } from '../sandbox/sandbox.tsx'
 import classes from './welcome.module.css'
@@ -21,12 +22,17 @@ const POLL_EVERY_MS = 1_000
 /** Guides to a first message, with a key that works as pasted. */
 export default function Welcome() {
   const { session, membership, mode, choose } = useSession()
+  const showOnce = useShowOnce()
   const key = useAction(
     (api, _: null) =>
       api.post('/api/v2/api-keys', {
         body: { name: 'First steps', mode: 'test', permissions: ['messages:create', 'messages:read'] },
       }),
-    { changes: ['/api/v2/api-keys'] },
+    {
+      changes: ['/api/v2/api-keys'],
+      // On the page it is shown from the result.
+      onDone: ({ data }) => showOnce('Your test key', data.apiKey, () => {}),
+    },
   )
   const send = useAction(
     (api, _: null) =>

@@ -14,6 +14,7 @@ import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
+import { useShowOnce } from '../../../parts/use-show-once.tsx'
 import { CreateAccount, type CreatedAccount } from './create-account.tsx'
 import { FirstKeysDialog } from './first-keys-dialog.tsx'
 import { ACCOUNTS } from './paths.ts'
@@ -24,6 +25,7 @@ export function AccountList() {
   const accounts = useReadPages(ACCOUNTS, { query: filters })
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<CreatedAccount | null>(null)
+  const showOnce = useShowOnce()
   return (
     <Page
       title="Accounts"
@@ -62,7 +64,8 @@ export function AccountList() {
         onClose={() => setMaking(false)}
         onMade={account => {
           setMaking(false)
-          setMade(account)
+          const keys = [account.testKey, account.liveKey].filter(key => key !== null).join('\n')
+          showOnce(`The first keys of ${account.account.name}`, keys, () => setMade(account))
         }}
       />
       <FirstKeysDialog

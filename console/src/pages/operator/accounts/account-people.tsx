@@ -7,6 +7,7 @@ import { useReadPages } from '../../../api/use-read.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyNote } from '../../../parts/empty-note.tsx'
 import { humanize } from '../../../parts/status-badge.tsx'
+import { useShowOnce } from '../../../parts/use-show-once.tsx'
 import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
 import { InvitePerson } from '../people/invite-person.tsx'
 import { PEOPLE } from '../people/paths.ts'
@@ -18,6 +19,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
   const people = useReadPages(PEOPLE, { query: { accountId: account.id } })
   const [inviting, setInviting] = useState(false)
   const [made, setMade] = useState<CreatedLink | null>(null)
+  const showOnce = useShowOnce()
   const invite = (
     <Button leftSection={<UserPlus size={16} />} onClick={() => setInviting(true)}>
       Invite somebody
@@ -55,7 +57,7 @@ export default function AccountPeople({ account }: { account: AdminAccount }) {
         onClose={() => setInviting(false)}
         onMade={link => {
           setInviting(false)
-          setMade(link)
+          showOnce(`The link for ${link.email}`, link.link, () => setMade(link))
         }}
       />
       <LinkDialog made={made} onClose={() => setMade(null)} />

@@ -9,6 +9,7 @@ import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { useFilters } from '../../../parts/use-filters.ts'
 import { useGo } from '../../../parts/use-go.ts'
+import { useShowOnce } from '../../../parts/use-show-once.tsx'
 import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
 import { AllInvitations } from './all-invitations.tsx'
 import { InvitePerson } from './invite-person.tsx'
@@ -23,6 +24,7 @@ export default function People({ personId }: { personId?: string }) {
   const people = useReadPages(PEOPLE, { query: filters })
   const [inviting, setInviting] = useState(false)
   const [made, setMade] = useState<CreatedLink | null>(null)
+  const showOnce = useShowOnce()
   const open = (id: string | null) => go(`/operator/people${id === null ? '' : `/${id}`}${location.search}`)
   return (
     <Page
@@ -72,7 +74,7 @@ export default function People({ personId }: { personId?: string }) {
         onClose={() => setInviting(false)}
         onMade={link => {
           setInviting(false)
-          setMade(link)
+          showOnce(`The link for ${link.email}`, link.link, () => setMade(link))
         }}
       />
       <LinkDialog made={made} onClose={() => setMade(null)} />

@@ -9,6 +9,7 @@ import { ReadFault } from '../../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../../parts/side-panel.tsx'
 import { MaybeTime, Time } from '../../../parts/time.tsx'
 import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
+import { useShowOnce } from '../../../parts/use-show-once.tsx'
 import { useSession } from '../../../session/context.tsx'
 import { type CreatedLink, LinkDialog } from '../../members/link-dialog.tsx'
 import { permissionsLabel } from '../../members/permissions.ts'
@@ -30,9 +31,13 @@ export function PersonPanel({ personId, onClose }: { personId: string | null; on
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes when the person changes
   useEffect(() => setAsked(null), [personId])
   const [made, setMade] = useState<CreatedLink | null>(null)
+  const showOnce = useShowOnce()
   const path = { id: personId ?? '' }
   const reset = useAction(api => api.post('/api/admin/members/{id}/reset', { path }), {
-    onDone: ({ data }) => setMade({ link: data.link, mail: 'not_asked', email: person?.email ?? '' }),
+    onDone({ data: { link } }) {
+      const email = person?.email ?? ''
+      showOnce(`The link for ${email}`, link, () => setMade({ link, mail: 'not_asked', email }))
+    },
   })
   const remove = useAction(api => api.delete('/api/admin/members/{id}', { path }), {
     changes: [PEOPLE],
