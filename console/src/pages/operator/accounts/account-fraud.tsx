@@ -20,6 +20,7 @@ export default function AccountFraud({ accountId }: { accountId: string }) {
       <FraudForm
         view={read.data.data}
         usual="As for all accounts"
+        read={async () => (await api.get('/api/admin/accounts/{id}/fraud', { path })).data}
         save={body => api.put('/api/admin/accounts/{id}/fraud', { path, body })}
       />
     </div>

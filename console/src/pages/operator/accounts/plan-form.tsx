@@ -33,19 +33,28 @@ const RATES: readonly (readonly [Rate, string, string])[] = [
   ['verificationRateLimitPerSecond', 'Verifications', 'Requests per second, at most'],
 ]
 
+function valuesOf(plan: AdminAccount['plan']): Values {
+  return { ...plan, pool: plan.pool.map(({ channels, limit }) => ({ channels: [...channels], limit })) }
+}
+
 /** What the account may do, how fast, and how much of it is included. */
 export function PlanForm({ account }: { account: AdminAccount }) {
   const api = useApi()
   const invalidate = useInvalidate()
   const { id, plan } = account
   const form = useApiForm<Values, unknown>({
-    initial: { ...plan, pool: plan.pool.map(({ channels, limit }) => ({ channels: [...channels], limit })) },
-    // The name of another plan would bring that plan's limits along.
-    send: (values, edited) =>
-      api.patch('/api/admin/accounts/{id}', {
-        path: { id },
-        body: { plan: edited.name === undefined ? edited : values },
-      }),
+    initial: valuesOf(plan),
+    async send(_, edited) {
+      const path = { id }
+      if (edited.name === undefined)
+        return api.patch('/api/admin/accounts/{id}', { path, body: { plan: edited } })
+      // The name of another plan would bring that plan's limits along: the others are sent as they are now.
+      const { data } = await api.get('/api/admin/accounts/{id}', { path })
+      return api.patch('/api/admin/accounts/{id}', {
+        path,
+        body: { plan: { ...valuesOf(data.plan), ...edited } },
+      })
+    },
     fieldOf: path => path.replace(/^plan\./, '').replace(/(\.channels)\[\d+\]$/, '$1'),
     onDone() {
       invalidate([ACCOUNTS])

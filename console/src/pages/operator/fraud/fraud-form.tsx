@@ -7,7 +7,7 @@ import { humanize } from '../../../parts/status-badge.tsx'
 import { notifyDone } from '../../../parts/toast.tsx'
 import { ACCOUNTS } from '../accounts/paths.ts'
 import { FRAUD } from './paths.ts'
-import { fieldOf, MODES, RULES, toSettings, toValues, type Values } from './rules.ts'
+import { fieldOf, MODES, onTopOf, RULES, toSettings, toValues, type Values } from './rules.ts'
 
 /** The label of a rule that is not set: the default, or the platform's setting. */
 export type DefaultLabel = 'Default' | 'As for all accounts'
@@ -15,17 +15,25 @@ export type DefaultLabel = 'Default' | 'As for all accounts'
 export function FraudForm({
   view,
   usual,
+  read,
   save,
 }: {
   view: FraudSettingsView
   usual: DefaultLabel
+  /** Reads the current settings. */
+  read: () => Promise<FraudSettingsView>
   /** Saves the settings in place of the current ones. */
   save: (settings: FraudSettings) => Promise<unknown>
 }) {
   const invalidate = useInvalidate()
   const form = useApiForm<Values, unknown>({
     initial: toValues(view.settings),
-    send: values => save(toSettings(values, view.settings)),
+    async send(values) {
+      // All are replaced: with those that were read here, a change of another operator would be undone.
+      const { settings } = await read()
+      const edited = onTopOf(toValues(settings), toValues(view.settings), values)
+      return save(toSettings(edited, settings))
+    },
     fieldOf,
     onDone() {
       // The platform's settings apply to accounts without their own.

@@ -19,7 +19,12 @@ export default function Fraud() {
       {!read.data && read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!read.data && !read.error && <Skeleton h={420} />}
       {read.data && (
-        <FraudForm view={read.data.data} usual="Default" save={body => api.put(FRAUD, { body })} />
+        <FraudForm
+          view={read.data.data}
+          usual="Default"
+          read={async () => (await api.get(FRAUD)).data}
+          save={body => api.put(FRAUD, { body })}
+        />
       )}
     </Page>
   )

@@ -103,6 +103,29 @@ export function toValues(settings: FraudSettings): Values {
   return { ...Object.fromEntries(rules), safe: [...(settings.safe ?? [])] }
 }
 
+/** The edits of the form, which began with `before`, on top of the values of now. */
+export function onTopOf(now: Values, before: Values, edited: Values): Values {
+  const rules = RULES.map(({ name }) => {
+    const fields = Object.keys(edited[name]).map(field => [
+      field,
+      fieldOnTopOf(now[name][field], before[name][field], edited[name][field]),
+    ])
+    return [name, Object.fromEntries(fields)]
+  })
+  return { ...Object.fromEntries(rules), safe: listOnTopOf(now.safe, before.safe, edited.safe) }
+}
+
+function fieldOnTopOf(now: unknown, before: unknown, edited: unknown): unknown {
+  if (Array.isArray(edited)) return listOnTopOf(now as string[], before as string[], edited)
+  return edited === before ? now : edited
+}
+
+function listOnTopOf(now: readonly string[], before: readonly string[], edited: readonly string[]): string[] {
+  const kept = now.filter(each => edited.includes(each) || !before.includes(each))
+  const added = edited.filter(each => !before.includes(each) && !kept.includes(each))
+  return [...kept, ...added]
+}
+
 /** Converts the values for the API: empty ones are left out, so that the default applies, unless they were null. */
 export function toSettings(values: Values, before: FraudSettings): FraudSettings {
   const rules = RULES.flatMap(({ name, numbers }) => {
