@@ -8,24 +8,34 @@ import { notifyDone, notifyFault } from '../../../parts/toast.tsx'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { AccountName, useAccountNames } from '../account-names.tsx'
 import { CONNECTIONS } from '../connections/paths.ts'
-import { type OrderedConnection, orderChanges } from './order.ts'
+import { type OrderedConnection, orderChanges, orderedConnections } from './order.ts'
 import { POLICIES } from './paths.ts'
 
-type Move = { from: number; to: number }
+/** By one place: -1 is earlier. */
+type Move = { id: string; by: -1 | 1 }
 
 /** Every connection at its place; it is moved for all its channels at once. */
 export function OrderTable({ placed }: { placed: readonly OrderedConnection[] }) {
   const names = useAccountNames()
   const move = useAction(
-    async (api, { from, to }: Move) => {
+    async (api, { id, by }: Move) => {
+      // In the order of now: the last click, or another operator, may have changed it since it was read here.
+      const { data } = await api.get(POLICIES)
+      const current = orderedConnections(data)
+      const from = current.findIndex(each => each.id === id)
       // One by one: if one fails, the order is still consistent.
-      for (const { id, order } of orderChanges(placed, from, to).toReversed())
-        await api.patch('/api/admin/connections/{id}', { path: { id }, body: { priorityOrder: order } })
-      return placed[from]!.name
+      for (const change of orderChanges(current, from, from + by).toReversed())
+        await api.patch('/api/admin/connections/{id}', {
+          path: { id: change.id },
+          body: { priorityOrder: change.order },
+        })
+      return current[from + by] && current[from]?.name
     },
     {
       changes: [POLICIES, CONNECTIONS],
-      onDone: (name, { from, to }) => notifyDone(`${name} is tried ${to < from ? 'earlier' : 'later'} now.`),
+      onDone(name, { by }) {
+        if (name !== undefined) notifyDone(`${name} is tried ${by < 0 ? 'earlier' : 'later'} now.`)
+      },
     },
   )
   return (
@@ -70,7 +80,7 @@ export function OrderTable({ placed }: { placed: readonly OrderedConnection[] })
                   color="gray"
                   aria-label={`Try ${name} earlier`}
                   disabled={at === 0 || move.isPending}
-                  onClick={() => move.mutate({ from: at, to: at - 1 }, { onError: notifyFault })}
+                  onClick={() => move.mutate({ id, by: -1 }, { onError: notifyFault })}
                 >
                   <ArrowUp size={15} />
                 </ActionIcon>
@@ -79,7 +89,7 @@ export function OrderTable({ placed }: { placed: readonly OrderedConnection[] })
                   color="gray"
                   aria-label={`Try ${name} later`}
                   disabled={at === placed.length - 1 || move.isPending}
-                  onClick={() => move.mutate({ from: at, to: at + 1 }, { onError: notifyFault })}
+                  onClick={() => move.mutate({ id, by: 1 }, { onError: notifyFault })}
                 >
                   <ArrowDown size={15} />
                 </ActionIcon>

@@ -34,14 +34,15 @@ export function orderedConnections(policies: readonly AdminPolicy[]): OrderedCon
   return [...placed.values()]
 }
 
-/** The fewest changes that move the connection at `from` to `to`. */
+/** The fewest changes that move the connection at `from` to `to`; none where one of these places does not exist. */
 export function orderChanges(
   placed: readonly OrderedConnection[],
   from: number,
   to: number,
 ): { id: string; order: number }[] {
+  if (placed[from] === undefined || placed[to] === undefined) return []
   const wanted = placed.filter((_, at) => at !== from)
-  wanted.splice(to, 0, placed[from]!)
+  wanted.splice(to, 0, placed[from])
   const changes: { id: string; order: number }[] = []
   let before = Number.NEGATIVE_INFINITY
   for (const { id, order } of wanted) {
