@@ -12,9 +12,9 @@ import { useIsHere } from '../../../parts/use-is-here.ts'
 import { WideTable } from '../../../parts/wide-table.tsx'
 import { DestinationText } from './destination.tsx'
 import { PRICES } from './paths.ts'
-import type { PriceChange, PriceDiff } from './price-diff.ts'
+import { diffPrices, type PriceChange, type PriceDiff } from './price-diff.ts'
 import { PriceFaults } from './price-faults.tsx'
-import { faultsOf, type PriceFault, type PriceList } from './price-file.ts'
+import { faultsOf, type PriceFault, type PriceList, readAllPrices } from './price-file.ts'
 
 const MAX_SHOWN = 200
 const TABLE_PX = 380
@@ -32,15 +32,26 @@ export function ReplacePrices({ offer, onClose }: { offer: PriceImport | null; o
 
 function Changes({ offer, onClose }: { offer: PriceImport; onClose: () => void }) {
   const [faults, setFaults] = useState<PriceFault[]>([])
-  const { diff, prices, lines, fileName } = offer
-  const replace = useAction(api => api.put(PRICES, { body: { prices } }), {
-    changes: [PRICES],
-    onDone() {
-      notifyDone(`${prices.length.toLocaleString()} prices apply from the next message.`)
-      onClose()
-    },
-  })
+  const [diff, setDiff] = useState(offer.diff)
+  const { prices, lines, fileName } = offer
   const isHere = useIsHere()
+  const replace = useAction(
+    async api => {
+      // A price that another operator has changed meanwhile must not be replaced unseen.
+      const current = diffPrices(await readAllPrices(api), prices)
+      if (JSON.stringify(current) !== JSON.stringify(diff)) return current
+      await api.put(PRICES, { body: { prices } })
+      return null
+    },
+    {
+      changes: [PRICES],
+      onDone(current) {
+        if (current !== null) return setDiff(current)
+        notifyDone(`${prices.length.toLocaleString()} prices apply from the next message.`)
+        if (isHere()) onClose()
+      },
+    },
+  )
   const showFaults = (error: unknown) => {
     if (!isHere()) return notifyFault(error)
     const told = error instanceof PosthornError ? faultsOf(error.details, lines) : []
@@ -57,6 +68,17 @@ function Changes({ offer, onClose }: { offer: PriceImport; onClose: () => void }
         <Text c="dimmed">Nothing would change.</Text>
       ) : (
         <ChangeTable changes={diff.changes} />
+      )}
+      {diff !== offer.diff && (
+        <Alert
+          color="brass"
+          variant="light"
+          role="alert"
+          icon={<TriangleAlert size={16} />}
+          title="The list has changed since the file was read"
+        >
+          Nothing is replaced yet. These are the changes from the list of now.
+        </Alert>
       )}
       {faults.length > 0 && (
         <Alert
