@@ -35,12 +35,17 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
    */
   send: (values: V, edited: Partial<V>) => Promise<R>
   onDone?: (result: R, values: V) => void
+  /**
+   * Closes the form's dialog when it is done; not if the person has closed it meanwhile: it may be open again, for
+   * something else.
+   */
+  onClose?: () => void
   /** Converts the API's path to the name of the form's field. */
   fieldOf?: (path: string) => string
   /** Returns true if it has handled the error. */
   onError?: (error: unknown) => boolean
 }): ApiForm<V> {
-  const { send, onDone, fieldOf = path => path, onError } = options
+  const { send, onDone, onClose, fieldOf = path => path, onError } = options
   const fields = useForm<V>({ mode: 'controlled', initialValues: options.initial })
   const known = useFollow(fields, options.initial)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -61,6 +66,7 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
     try {
       const values = fields.getValues()
       onDone?.(await send(values, editedOf(values, known.current)), values)
+      if (isHere()) onClose?.()
     } catch (error) {
       if (!isHere()) notifyLate(error)
       else if (!onError?.(error)) show(error, within)
@@ -113,8 +119,8 @@ function useFollow<V extends Record<string, unknown>>(
   return known
 }
 
-/** For a group of fields, each field follows by itself. */
-function follow(value: unknown, before: unknown, now: unknown): unknown {
+/** What was edited since `before`, on top of `now`. For a group of fields, each field follows by itself. */
+export function follow(value: unknown, before: unknown, now: unknown): unknown {
   if (isSame(value, before)) return now
   if (!isGroup(value) || !isGroup(before) || !isGroup(now)) return value
   const names = Object.keys({ ...value, ...now })

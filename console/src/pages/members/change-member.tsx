@@ -30,8 +30,8 @@ function ChangeForm({ member, onClose }: { member: Member; onClose: () => void }
     onDone() {
       invalidate([MEMBERS])
       notifyDone('The change applies within a second.')
-      onClose()
     },
+    onClose,
   })
   return (
     <ApiForm form={form} submitLabel="Save">

@@ -32,8 +32,8 @@ function RequestForm({ onClose }: Pick<Props, 'onClose'>) {
     onDone() {
       invalidate([SMS_SENDERS, '/api/v2/account'])
       notifyDone('The name waits for review.')
-      onClose()
     },
+    onClose,
   })
   const { getInputProps, values } = form.fields
   return (

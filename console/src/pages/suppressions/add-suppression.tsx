@@ -31,8 +31,8 @@ function Fields({ onClose }: { onClose: () => void }) {
     onDone(_, { to }) {
       invalidate([SUPPRESSIONS])
       notifyDone(`${to} no longer gets marketing.`)
-      onClose()
     },
+    onClose,
   })
   const { getInputProps } = form.fields
   return (

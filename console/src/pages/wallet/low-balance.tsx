@@ -26,8 +26,8 @@ function LowBalanceForm({ wallet, onClose }: Omit<Props, 'opened'>) {
     onDone() {
       invalidate(['/api/v2/wallet'])
       notifyDone('The threshold is set.')
-      onClose()
     },
+    onClose,
   })
   return (
     // An empty field would be 0, which means never.

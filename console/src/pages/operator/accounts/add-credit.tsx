@@ -37,8 +37,8 @@ function CreditForm({ account, once, onClose }: Props & { once: IdempotentSend }
     onDone({ data }) {
       invalidate([ACCOUNTS])
       notifyDone(`The balance is ${formatSum(data.balance, data.currency)} now.`)
-      onClose()
     },
+    onClose,
   })
   return (
     <ApiForm form={form} submitLabel="Add the credit">

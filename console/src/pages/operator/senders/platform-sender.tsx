@@ -22,8 +22,8 @@ function PlatformForm({ onClose }: { onClose: () => void }) {
     onDone({ data }) {
       invalidate([SENDERS])
       notifyDone(`${data.smsSender.name} is approved for every account.`)
-      onClose()
     },
+    onClose,
   })
   return (
     <ApiForm form={form} submitLabel="Create the name">

@@ -6,7 +6,7 @@ import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { notifyDone } from '../../../parts/toast.tsx'
 import { SENDERS } from './paths.ts'
 
-type Props = { onClose: () => void; onDone: () => void }
+type Props = { onClose: () => void }
 
 const USUAL = [
   'The name belongs to somebody else. Send us proof that you may use it.',
@@ -22,7 +22,7 @@ export function RejectSender({ sender, ...props }: Props & { sender: AdminSender
   )
 }
 
-function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
+function RejectForm({ sender, onClose }: Props & { sender: AdminSender }) {
   const api = useApi()
   const invalidate = useInvalidate()
   const form = useApiForm({
@@ -31,8 +31,8 @@ function RejectForm({ sender, onDone }: Props & { sender: AdminSender }) {
     onDone({ data }) {
       invalidate([SENDERS])
       notifyDone(`${data.name} is rejected; the account sees the reason.`)
-      onDone()
     },
+    onClose,
   })
   return (
     <ApiForm form={form} submitLabel="Reject the name" danger>

@@ -61,11 +61,7 @@ export function ReviewPanel({ senderId, onClose }: { senderId: string | null; on
         {!sender && !read.error && <Skeleton h={320} />}
         {sender && <Evidence sender={sender} />}
       </SidePanel>
-      <RejectSender
-        sender={rejecting ? sender : null}
-        onClose={() => setRejecting(false)}
-        onDone={() => setRejecting(false)}
-      />
+      <RejectSender sender={rejecting ? sender : null} onClose={() => setRejecting(false)} />
     </>
   )
 }
