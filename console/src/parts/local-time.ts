@@ -6,8 +6,12 @@ export function localTime(ms: number): string {
   return new Date(ms - zoneMs).toISOString().slice(0, 19)
 }
 
-/** The value of such an input as ISO 8601; unchanged if it is not a time, so that the API refuses it. */
-export function isoOfLocal(local: string): string {
+/**
+ * The value of such an input as ISO 8601; unchanged if it is not a time, so that the API refuses it. The unedited value
+ * is the time `presetMs` that it was made of: when clocks go back, the same local time comes twice.
+ */
+export function isoOfLocal(local: string, presetMs?: number): string {
+  if (presetMs !== undefined && local === localTime(presetMs)) return new Date(presetMs).toISOString()
   const at = new Date(local)
   return Number.isNaN(at.getTime()) ? local : at.toISOString()
 }

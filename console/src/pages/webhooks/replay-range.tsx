@@ -1,4 +1,5 @@
 import { Modal, MultiSelect, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import type { EventType, WebhookReplayed, WebhookView } from '../../../../sdk/index.ts'
 import { useApi } from '../../api/context.tsx'
 import { nowMs } from '../../api/server-clock.ts'
@@ -19,20 +20,24 @@ export function ReplayRange({ opened, ...props }: Props & { opened: boolean }) {
   )
 }
 
-const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 /** Replays the events of a period; the API does it in pieces, which are requested until the end. */
 function Fields({ webhook, onClose }: Props) {
   const api = useApi()
   const invalidate = useInvalidate()
+  // Of when the dialog was opened: untouched fields follow their initial values, and the period would move on.
+  const [fromMs] = useState(() => nowMs() - HOUR_MS)
+  const [toMs] = useState(() => nowMs() + MINUTE_MS)
   const form = useApiForm({
-    initial: {
-      from: localTime(nowMs() - HOUR_MS),
-      to: localTime(nowMs() + 60_000),
-      events: [] as EventType[],
-    },
+    initial: { from: localTime(fromMs), to: localTime(toMs), events: [] as EventType[] },
     async send({ from, to, events }) {
-      const range = { from: isoOfLocal(from), to: isoOfLocal(to), ...(events.length > 0 && { events }) }
+      const range = {
+        from: isoOfLocal(from, fromMs),
+        to: isoOfLocal(to, toMs),
+        ...(events.length > 0 && { events }),
+      }
       let queued = 0
       let cursor: string | null = null
       do {
@@ -52,8 +57,8 @@ function Fields({ webhook, onClose }: Props) {
           ? 'One event is on its way again.'
           : `${queued.toLocaleString()} events are on their way again.`,
       )
-      onClose()
     },
+    onClose,
   })
   const { getInputProps } = form.fields
   return (
