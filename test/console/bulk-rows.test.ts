@@ -204,6 +204,18 @@ describe('a sheet', () => {
     ])
     expect(sheet.sample(PLAN, 1).rows.map(({ line }) => line)).toEqual([2])
   })
+
+  it('takes its sample from the whole file, whatever its length', () => {
+    const rows = Array.from({ length: 47 }, (_, at) => [`+1202555${1000 + at}`, 'text'])
+    const long = createSheet(
+      ['to', 'text'],
+      rows,
+      rows.map((_, at) => at + 2),
+    )
+    const lines = long.sample(PLAN, 24).rows.map(({ line }) => line)
+    expect([lines.length, new Set(lines).size, lines[0]]).toEqual([24, 24, 2])
+    expect(lines.at(-1)).toBeGreaterThan(45)
+  })
 })
 
 describe('the request key of a job', () => {

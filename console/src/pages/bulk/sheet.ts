@@ -50,8 +50,8 @@ export function createSheet(
       const good = rows
         .map((cells, at) => ({ cells, line: lines[at]! }))
         .filter(({ cells }) => faultsOf(cells, plan).length === 0)
-      const step = Math.max(1, Math.floor(good.length / count))
-      const chosen = good.filter((_, at) => at % step === 0).slice(0, count)
+      const most = Math.min(count, good.length)
+      const chosen = Array.from({ length: most }, (_, at) => good[Math.floor((at * good.length) / most)]!)
       return {
         good: good.length,
         rows: chosen.map(({ cells, line }) => ({ line, message: toMessage(cells, plan) })),
