@@ -11,7 +11,7 @@ import {
 import type { Channel, ConnectionView, MessageType, ProviderView } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useInvalidate } from '../../../api/use-read.ts'
-import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
+import { ApiForm, follow, useApiForm } from '../../../parts/api-form.tsx'
 import { channelName } from '../../../parts/channel-name.ts'
 import { typeName } from '../../../parts/type-name.ts'
 import { useAccountNames } from '../account-names.tsx'
@@ -79,9 +79,10 @@ export function ConnectionForm({
       document.querySelector<HTMLElement>(`[data-path="${CSS.escape(error.path)}"]`)?.focus()
       return true
     },
-    onDone(done) {
-      // The new values have no secrets, and none of the removed ones.
-      if (connection !== null) form.fields.setValues(initialOf(provider, done))
+    onDone(done, sent) {
+      // The new values have no secrets, and none of the removed ones. What was typed during the save stays.
+      if (connection !== null)
+        form.fields.setValues(now => follow(now, sent, initialOf(provider, done)) as Values)
       invalidate([CONNECTIONS])
       onDone(done)
     },
