@@ -1,6 +1,6 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Console, PERSON, setUp, startConsole, type Window } from './support.ts'
+import { type Console, chooseMode, hold, PERSON, setUp, startConsole, type Window } from './support.ts'
 
 const DAY_MS = 86_400_000
 
@@ -241,23 +241,10 @@ const REFUSED = {
   }),
 }
 
-/** Holds the next request of this method until the test continues it. */
-function hold({ context }: Window, url: string, method: string): Promise<Route> {
-  return new Promise(resolve => {
-    void context.route(url, route =>
-      route.request().method() === method ? resolve(route) : route.fallback(),
-    )
-  })
-}
-
 async function addCredit(page: Page, amount: string): Promise<void> {
   await page.getByRole('button', { name: 'Add credit', exact: true }).click()
   await page.getByLabel(/^Amount/).fill(amount)
   await page.getByRole('button', { name: 'Add the credit' }).click()
-}
-
-async function chooseMode(page: Page, mode: 'Live' | 'Test'): Promise<void> {
-  await page.getByRole('radiogroup', { name: 'Mode' }).getByText(mode, { exact: true }).click()
 }
 
 async function messages(query: string): Promise<{ mode: string; text: string }[]> {

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import { systemClock } from '../../src/lib/clock.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.ts'
 import { sharedBrowser } from './browser.ts'
@@ -103,6 +103,24 @@ export async function signIn(
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Holds the next request of this method until the test continues it. */
+export function hold({ context }: Pick<Window, 'context'>, url: string, method: string): Promise<Route> {
+  return new Promise(resolve => {
+    let isHeld = false
+    // The route stays: without one, the browser would let the held request go.
+    void context.route(url, route => {
+      if (isHeld || route.request().method() !== method) return route.fallback()
+      isHeld = true
+      resolve(route)
+    })
+  })
+}
+
+/** Uses the switch in the header. */
+export async function chooseMode(page: Page, mode: 'Live' | 'Test'): Promise<void> {
+  await page.getByRole('radiogroup', { name: 'Mode' }).getByText(mode, { exact: true }).click()
 }
 
 export type Violation = { id: string; impact: string; nodes: string[] }
