@@ -1,6 +1,6 @@
 import type { AcceptRow, AcceptVerdict, ReceiptRow, SettleRow } from '../../src/core/messages/hot-store.ts'
 import type { AccountId, MessageId } from '../../src/lib/ids.ts'
-import { timeOf, toUuid } from '../../src/lib/ids.ts'
+import { toUuid } from '../../src/lib/ids.ts'
 
 /**
  * The results that the SQL functions of the hot path must have, computed simply: one item after the other,
@@ -146,7 +146,7 @@ function store(state: State, node: number, nowMs: number, row: AcceptRow, paid: 
     amount: row.amount,
     funding: row.live ? paid!.funding : 'none',
     pool: paid?.pool ?? null,
-    countedAt: timeOf(row.id),
+    countedAt: nowMs,
     money: row.live ? 'held' : 'none',
     answer: row.answer,
     attemptAt: row.begun ? nowMs : null,
