@@ -1,4 +1,4 @@
-import type { Clock } from '../lib/clock.ts'
+import { type Clock, withinMs } from '../lib/clock.ts'
 import { HOUR_MS } from '../lib/durations.ts'
 import type { Log } from '../lib/log.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -34,20 +34,44 @@ type ChoresDeps = {
 }
 
 /**
- * Runs each chore at its interval. A chore that fails is repeated at its next time. While it
- * keeps failing, warnings are logged at growing intervals.
+ * How many chores begin together at the start. All at once would take every connection to the database, each with empty caches,
+ * while the first requests wait; and those with the same interval would meet again at each of their times.
+ */
+const BEGIN_AT_ONCE = 2
+/** How long the next one waits for the first round of one that began, in ms. */
+const FIRST_ROUND_PATIENCE_MS = 250
+
+/**
+ * Runs each chore at its interval, from now on or a few seconds later. A chore that fails is repeated at its next time.
+ * While it keeps failing, warnings are logged at growing intervals.
  */
 export function startChores(chores: readonly Chore[], deps: ChoresDeps): { stop(): Promise<void> } {
-  const loops = chores.map(chore => startChore(chore, deps))
+  const loops = new Map<Chore, Loop>()
+  const waiting = [...chores]
+  for (const chore of chores) chore.registerWake?.(() => loops.get(chore)?.wake())
+
+  async function beginInTurn(): Promise<void> {
+    for (let chore = waiting.shift(); chore; chore = waiting.shift()) {
+      const { loop, firstRound } = startChore(chore, deps)
+      loops.set(chore, loop)
+      await withinMs(deps.clock, FIRST_ROUND_PATIENCE_MS, firstRound)
+    }
+  }
+
+  for (let turn = 0; turn < BEGIN_AT_ONCE; turn++) void beginInTurn()
   return {
     async stop() {
-      await Promise.all(loops.map(loop => loop.stop()))
+      waiting.length = 0
+      await Promise.all([...loops.values()].map(loop => loop.stop()))
     },
   }
 }
 
-function startChore(chore: Chore, { clock, log, checkClock }: ChoresDeps): Loop {
-  const { name, everyMs, dependsOnClock, run } = chore
+function startChore(
+  { name, everyMs, dependsOnClock, run }: Chore,
+  { clock, log, checkClock }: ChoresDeps,
+): { loop: Loop; firstRound: Promise<void> } {
+  const firstRound = Promise.withResolvers<void>()
   /** The failures since it last worked. */
   let failing: { sinceMs: number; times: number; warnAfterMs: number } | null = null
 
@@ -63,18 +87,18 @@ function startChore(chore: Chore, { clock, log, checkClock }: ChoresDeps): Loop 
     log.warn({ err: error, chore: name, times: failing.times, forMs }, 'a chore keeps failing')
   }
 
+  async function work(): Promise<undefined> {
+    if (dependsOnClock) await checkClock()
+    await run()
+    if (failing && failing.warnAfterMs > WARN_AFTER_MS) log.info({ chore: name }, 'a chore works again')
+    failing = null
+  }
+
   const loop = startLoop({
     clock,
     everyMs,
-    async round() {
-      if (dependsOnClock) await checkClock()
-      await run()
-      if (failing && failing.warnAfterMs > WARN_AFTER_MS) log.info({ chore: name }, 'a chore works again')
-      failing = null
-      return undefined
-    },
+    round: () => work().finally(firstRound.resolve),
     onError: recordFailure,
   })
-  chore.registerWake?.(loop.wake)
-  return loop
+  return { loop, firstRound: firstRound.promise }
 }

@@ -144,3 +144,49 @@ test('a sweep continues while its pages are full, up to a maximum of pages', asy
   }, 20)
   expect(pages).toBeLessThan(1_000)
 })
+
+test('two chores begin at once, the others in turn, and one that gets no answer holds none up for long', async () => {
+  await stop()
+  const begun: string[] = []
+  const answers = new Map<string, () => void>()
+  let wakeLast = () => {}
+  const silent = (name: string) => ({
+    name,
+    everyMs: HOUR_MS,
+    registerWake(run: () => void) {
+      wakeLast = run
+    },
+    run() {
+      begun.push(name)
+      return new Promise<void>(resolve => answers.set(name, resolve))
+    },
+  })
+  const started = startChores(['a', 'b', 'c', 'd', 'e'].map(silent), {
+    clock,
+    log: {} as Log,
+    checkClock: async () => {},
+  })
+  stop = async () => {
+    for (const answer of answers.values()) answer()
+    await started.stop()
+  }
+  await clock.advance(0)
+  wakeLast()
+  await clock.advance(0)
+  expect(begun).toEqual(['a', 'b'])
+  answers.get('b')!()
+  await clock.advance(0)
+  expect(begun).toEqual(['a', 'b', 'c'])
+  await clock.advance(250)
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('chores that have not begun when the node stops do not begin', async () => {
+  await stop()
+  const begun: string[] = []
+  const chores = ['a', 'b', 'c'].map(name => ({ name, everyMs: 1_000, run: async () => begun.push(name) }))
+  const started = startChores(chores, { clock, log: {} as Log, checkClock: async () => {} })
+  await started.stop()
+  await clock.advance(5_000)
+  expect(begun).toEqual([])
+})
