@@ -12,6 +12,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { VERSION } from '../../src/version.ts'
 import { unpackChromium } from './chromium.ts'
 import { moveToMemory } from './memory-dir.ts'
+import { buildProgram } from './program.ts'
 import { silentProgress } from './silent-progress.ts'
 
 declare module 'vitest' {
@@ -22,6 +23,8 @@ declare module 'vitest' {
     templateDatabase: string
     /** PostgreSQL's major version. */
     serverMajor: number
+    /** The program in one file. */
+    program: string
   }
 }
 
@@ -31,7 +34,12 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const moveBack = moveToMemory(process.env)
-  const [server] = await Promise.all([startServer(), buildConsole(), prepareBrowser()])
+  const [server, program] = await Promise.all([
+    startServer(),
+    buildProgram(),
+    buildConsole(),
+    prepareBrowser(),
+  ])
   const templateDatabase = `posthorn_template_${process.pid}`
   await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase}`)
   await execute(server.url, `CREATE DATABASE ${templateDatabase}`)
@@ -41,10 +49,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('serverUrl', server.url)
   project.provide('templateDatabase', templateDatabase)
   project.provide('serverMajor', await majorOf(server.url))
+  project.provide('program', program.main)
 
   return async () => {
     await execute(server.url, `DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
     await server.stop()
+    program.remove()
     moveBack?.()
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { programOf } from '../../support/program.ts'
 
 /** The real program as a process of its own, as an operator starts it. */
 export type Posthorn = {
@@ -24,11 +24,9 @@ export type LogLine = { level: string; message: string; url?: string } & Record<
 
 export const OPERATOR_TOKEN = 'ph_op_of-the-faults'
 
-const PROGRAM = fileURLToPath(new URL('../../../bin/posthorn.js', import.meta.url))
-
 /** Resolves once it serves; rejects with its output if it ends instead. */
 export async function startPosthorn(env: Record<string, string>): Promise<Posthorn> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve'], {
+  const child = spawn(process.execPath, programOf('serve'), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
