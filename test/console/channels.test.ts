@@ -171,6 +171,32 @@ describe('bots', { timeout: 60_000 }, () => {
     await rows.filter({ hasText: 'Asked for' }).waitFor()
     await context.unroute('**/inbound/events*')
   })
+
+  it('send a reply once whose response was lost, also when the panel was closed and opened again', async () => {
+    const { page, go, context } = window
+    await telegram.say(CHAT, 'Once, please')
+    await go('/inbound?channel=botapp_bot')
+    const row = page.getByRole('row').filter({ hasText: 'Once, please' })
+    const panel = page.getByRole('dialog')
+    async function reply(): Promise<void> {
+      await row.click()
+      await panel.getByLabel('Your reply').fill('Sent once')
+      await panel.getByRole('button', { name: 'Reply' }).click()
+    }
+    await context.route('**/api/v2/messages/send', async route => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await reply()
+    await panel.getByText('The server does not answer').waitFor()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await context.unroute('**/api/v2/messages/send')
+    await reply()
+    await page.getByText('The reply is on its way.').first().waitFor()
+    const sent = telegram.callsOf('sendMessage').map(({ body }) => (body as { text: string }).text)
+    expect(sent.filter(text => text === 'Sent once')).toHaveLength(1)
+  })
 })
 
 describe('media that people send', { timeout: 60_000 }, () => {

@@ -6,6 +6,7 @@ import { channelName } from '../../parts/channel-name.ts'
 import { CopyId } from '../../parts/copy-id.tsx'
 import { ReadFault } from '../../parts/fault-note.tsx'
 import { Facts, SidePanel } from '../../parts/side-panel.tsx'
+import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 import { Conversation } from './conversation.tsx'
 import { Reply } from './reply.tsx'
@@ -20,6 +21,8 @@ type Props = {
 /** The conversation of a message, and a way to answer it. */
 export function ConversationPanel({ inboundId, news, onClose }: Props) {
   const { can } = useSession()
+  // Outside of the panel: whoever closes it after a lost response, and writes the reply again, means the same one.
+  const once = useIdempotentSend()
   const read = useRead(
     '/api/v2/inbound/{inboundId}',
     { path: { inboundId: inboundId ?? '' } },
@@ -38,7 +41,7 @@ export function ConversationPanel({ inboundId, news, onClose }: Props) {
           </Text>
         )
       }
-      foot={message && can('messages:create') && <Reply key={message.id} message={message} />}
+      foot={message && can('messages:create') && <Reply key={message.id} message={message} once={once} />}
     >
       {read.error && <ReadFault error={read.error} retry={read.refetch} />}
       {!message && !read.error && <Skeleton h={320} />}

@@ -8,11 +8,11 @@ import { useInvalidate } from '../../api/use-read.ts'
 import { FaultNote, useApiForm } from '../../parts/api-form.tsx'
 import { writeLink } from '../../parts/conversation.ts'
 import { notifyDone } from '../../parts/toast.tsx'
-import { useIdempotentSend } from '../../parts/use-idempotent-send.ts'
+import type { IdempotentSend } from '../../parts/use-idempotent-send.ts'
 import { useSession } from '../../session/context.tsx'
 
 /** Answers in the conversation that the message came in. */
-export function Reply({ message }: { message: InboundMessageView }) {
+export function Reply({ message, once }: { message: InboundMessageView; once: IdempotentSend }) {
   const way = replyRouteOf(message)
   if (way === null) {
     return (
@@ -21,16 +21,15 @@ export function Reply({ message }: { message: InboundMessageView }) {
       </Text>
     )
   }
-  return <ReplyForm way={way} />
+  return <ReplyForm way={way} once={once} />
 }
 
 type ReplyRoute = { body: Pick<SendBody, 'to' | 'conversationContext'>; link: string }
 
-function ReplyForm({ way }: { way: ReplyRoute }) {
+function ReplyForm({ way, once }: { way: ReplyRoute; once: IdempotentSend }) {
   const api = useApi()
   const invalidate = useInvalidate()
   const { mode } = useSession()
-  const once = useIdempotentSend()
   const form = useApiForm({
     initial: { text: '' },
     send({ text }) {
