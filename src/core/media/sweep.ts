@@ -3,7 +3,15 @@ import type { FileStore } from '../../infra/file-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { HOUR_MS } from '../../lib/durations.ts'
 import { deleteHidden } from './media.ts'
-import { abandonUploads, hideUnused, lockAsset, selectHidden, selectIdle, sweepUses } from './store.ts'
+import {
+  abandonUploads,
+  hideUnused,
+  lockAsset,
+  selectHidden,
+  selectIdle,
+  sweepUses,
+  updateLastUse,
+} from './store.ts'
 
 /** No upload takes longer: a request has five minutes, a download one. */
 const MAX_UPLOAD_MS = HOUR_MS
@@ -35,12 +43,14 @@ export function createMediaSweep({ db, clock, files, keepMs }: MediaSweepDeps): 
     }
   }
 
-  /** Deletes hidden assets. A file that cannot be deleted does not keep the others from being deleted. */
+  /** Deletes hidden assets. Files that cannot be deleted are tried again after all others, and keep none from being deleted. */
   async function deleteHiddenBatch(): Promise<number> {
     const hidden = await selectHidden(db, FILES_PER_BATCH)
     const ended = await Promise.allSettled(hidden.map(ref => deleteHidden({ db, files }, ref)))
-    const failed = ended.find(each => each.status === 'rejected')
-    if (failed) throw failed.reason
+    const failed = hidden.filter((_, at) => ended[at]!.status === 'rejected')
+    await Promise.all(failed.map(ref => updateLastUse(db, ref, clock.now())))
+    const failure = ended.find(each => each.status === 'rejected')
+    if (failure) throw failure.reason
     return hidden.length
   }
 

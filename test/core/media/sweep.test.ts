@@ -25,6 +25,8 @@ describe('the sweep of media', () => {
   let owner: AccountId
   let files: Map<string, Buffer>
   let away: boolean
+  /** Files that the store does not delete. */
+  let stuck: Set<string>
   let ids: Ids
 
   beforeEach(async () => {
@@ -34,6 +36,7 @@ describe('the sweep of media', () => {
     owner = ids.next('acc')
     files = new Map()
     away = false
+    stuck = new Set()
     open(Number.POSITIVE_INFINITY)
   })
   afterEach(() => database.drop())
@@ -65,6 +68,7 @@ describe('the sweep of media', () => {
       read: () => Promise.reject(new Error('nobody reads here')),
       async remove(key) {
         reach()
+        if (stuck.has(key)) throw new FileStoreUnavailable(new Error('read-only'))
         files.delete(key)
       },
     }
@@ -208,6 +212,19 @@ describe('the sweep of media', () => {
     expect(await media.addUse(asset.id, message())).toBe(false)
     away = false
     expect(await sweep()).toBe(1)
+    expect([await rows(), files.size]).toEqual([[], 0])
+  })
+
+  it('deletes files behind those that the store does not delete, however many, and these once it does', async () => {
+    for (let upload = 0; upload < 50; upload++) stuck.add(fileKey((await take()).id))
+    await clock.advance(1_000)
+    for (let upload = 0; upload < 10; upload++) await take()
+    await clock.advance(KEEP_MS + 1_000)
+    for (let run = 0; run < 3; run++) await expect(sweep()).rejects.toThrow(FileStoreUnavailable)
+    expect(new Set(files.keys())).toEqual(stuck)
+    stuck.clear()
+    await clock.advance(1_000)
+    expect(await sweep()).toBe(50)
     expect([await rows(), files.size]).toEqual([[], 0])
   })
 
