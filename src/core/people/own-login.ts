@@ -14,7 +14,7 @@ import { hashRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
 import type { Sessions, SignInResult } from './sessions.ts'
 import { describeTotp, newTotpSecret, stepOfCode } from './totp.ts'
 import {
-  clearTotp,
+  clearTotpBy,
   confirmPendingTotp,
   renameUser,
   replacePassword,
@@ -122,8 +122,12 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
     },
     confirmTotp,
     async disableTotp(who, password, visit) {
-      await proof.verifyPassword(who.userId, 'password', password)
-      return changeAndSignInAgain(who, visit, tx => clearTotp(tx, who.userId))
+      const before = await proof.verifyPassword(who.userId, 'password', password)
+      return changeAndSignInAgain(who, visit, async tx => {
+        // As above: a reset would be followed by a session of whoever knew the password before it.
+        if (!(await clearTotpBy(tx, who.userId, before.password)))
+          throw invalid('password', 'is not your password')
+      })
     },
   }
 }

@@ -155,6 +155,17 @@ export async function clearTotp(db: Db, id: UserId): Promise<void> {
   })
 }
 
+/** `clearTotp` if the password is still this one; false when it was changed meanwhile. `password` is the Argon2id hash. */
+export async function clearTotpBy(db: Db, id: UserId, password: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'user_totp_clear_by',
+    text: `update users set totp_secret = null, totp_pending = null, recovery_codes = '{}'
+      where id = $1 and password = $2`,
+    values: [toUuid(id), password],
+  })
+  return rowCount === 1
+}
+
 /** Marks the code of this step as used; false when it, or the code of a later step, was used before. */
 export async function consumeTotpStep(db: Db, id: UserId, step: number): Promise<boolean> {
   const { rowCount } = await db.query({

@@ -9,11 +9,12 @@ import { createOwnLogin } from '../../../src/core/people/own-login.ts'
 import { createPasswords } from '../../../src/core/people/passwords.ts'
 import { createPeopleAdmin } from '../../../src/core/people/people-admin.ts'
 import { createSessions } from '../../../src/core/people/sessions.ts'
-import { insertUser, selectUser, type UserId } from '../../../src/core/people/user-store.ts'
+import { insertUser, selectUser, setPassword, type UserId } from '../../../src/core/people/user-store.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../../src/infra/db.ts'
 import { createSeal } from '../../../src/infra/seal.ts'
 import type { AccountId } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { crossLocks } from '../../support/cross-locks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { openRooms, type Rooms } from '../../support/rooms.ts'
 
@@ -104,6 +105,26 @@ test('a password whose new session cannot be stored is not changed, and the old 
   failing = null
   expect(await people.sessions.lookup(token)).toMatchObject({ userId: ann })
   expect(await logIn(PASSWORD)).toMatchObject({ id: ann })
+})
+
+test('the second factor is not turned off by a password that a reset replaces meanwhile, and nobody is signed in by it', async () => {
+  const { token, signedIn } = await signIn()
+  const hash = await people.passwords.hash(OTHER_PASSWORD)
+  async function reset(tx: Db): Promise<void> {
+    await setPassword(tx, ann, hash)
+    await people.sessions.endAll(tx, ann)
+  }
+  const ended: unknown[] = []
+  const turnOff = () =>
+    people.ownLogin.disableTotp(signedIn, PASSWORD, VISIT).then(
+      done => ended.push(done),
+      error => ended.push(error),
+    )
+  await crossLocks(database.db, reset, turnOff, async () => {})
+  expect(ended).toMatchObject([{ code: 'VALIDATION_ERROR', details: [{ path: 'password' }] }])
+  people.sessions.forget(ann)
+  expect(await people.sessions.lookup(token)).toBeNull()
+  expect(await logIn(OTHER_PASSWORD)).toMatchObject({ id: ann })
 })
 
 test('a member is not removed where the keys that they leave cannot be listed', async () => {
