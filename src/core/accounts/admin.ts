@@ -146,7 +146,8 @@ export function createAccountAdmin(deps: AccountAdminDeps): AccountAdmin {
     const accountId = readAccountId(id)
     await db.transaction(async tx => {
       const before = (await selectAccountForUpdate(tx, accountId)) ?? throwUnknownAccount()
-      const plan = input.plan?.name === undefined ? null : await selectPlan(tx, input.plan.name)
+      const { name = before.planName } = input.plan ?? {}
+      const plan = name === before.planName ? null : await selectPlan(tx, name)
       const faults = createFaults()
       const after = updatedAccountFields(before, input, plan, phones, faults)
       const currentTemplateId = before.verification?.templateId ?? null

@@ -29,7 +29,7 @@ export function newAccountFields(
   }
 }
 
-/** The row after an update. `plan`: a newly named plan, whose values apply where the input has none; null to keep them. */
+/** The row after an update. `plan`: another plan, whose values apply where the input has none; null to keep the present ones. */
 export function updatedAccountFields(
   before: AccountFields,
   input: AccountUpdate,

@@ -265,6 +265,18 @@ describe('PATCH /api/admin/accounts/{id}', () => {
     })
   })
 
+  test('keeps the limits of the plan where its own name is given again, and takes those of another plan', async () => {
+    const { account } = await create(FULL)
+    const patch = async (plan: object) =>
+      (await operator.admin('PATCH', `/accounts/${account.id}`, { plan })).body['data']
+    expect(await patch({ name: FULL.plan.name, rateLimitPerSecond: 7 })).toMatchObject({
+      plan: { ...account.plan, rateLimitPerSecond: 7 },
+    })
+    expect(await patch({ name: 'silver' })).toMatchObject({
+      plan: { name: 'silver', status: 'active', rateLimitPerSecond: 50 },
+    })
+  })
+
   test('verifies the phone of an account only when it has a number', async () => {
     const { account } = await create({ phone: null })
     const patch = (phone: object) => operator.admin('PATCH', `/accounts/${account.id}`, { phone })
