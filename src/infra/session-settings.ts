@@ -48,7 +48,13 @@ export function withSessionSettings(connectionString: string, { patient = false 
   const options = [...BEFORE_OPTIONS.map(asOption), ...given, ...settings.map(asOption)].join(' ')
   const verified = VERIFIED_SSL_MODES.includes(asked.get('sslmode') ?? '') && !asked.has('uselibpqcompat')
   const ssl = verified ? '&sslmode=verify-full' : ''
-  return `${connectionString}${query === '' ? '?' : '&'}options=${encodeURIComponent(options)}${ssl}`
+  return `${connectionString}${separatorAfter(connectionString, query)}options=${encodeURIComponent(options)}${ssl}`
+}
+
+/** A query may be empty, as where the URL is made of parts: `…/posthorn?`. */
+function separatorAfter(connectionString: string, query: string): string {
+  if (query !== '') return '&'
+  return connectionString.endsWith('?') ? '' : '?'
 }
 
 function asOption([name, value]: readonly [name: string, value: string]): string {

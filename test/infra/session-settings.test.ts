@@ -19,3 +19,11 @@ test.each([
     expect(sslModeOf(query)).toBe(mode)
   },
 )
+
+test.each(['', '?', '?sslmode=disable', '?options=-c%20work_mem%3D8MB&'])(
+  'adds the settings to a connection string that ends with "%s"',
+  query => {
+    const { searchParams } = new URL(withSessionSettings(`postgresql://u@db/posthorn${query}`))
+    expect(searchParams.getAll('options').at(-1)).toContain('-c TimeZone=UTC')
+  },
+)
