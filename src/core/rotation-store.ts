@@ -11,26 +11,36 @@ export type SealedColumn = {
 
 export type SealedCell<V> = { key: string[]; value: V }
 
-/** The next rows with values that may be sealed with another key than `keyId`, in the order of the primary key. */
+/** `next`: the key after which the walk goes on; null at the end of the table. */
+export type CellPage<V> = { cells: SealedCell<V>[]; next: string[] | null }
+
+/**
+ * Of the next `limit` rows in the order of the primary key those with values that may be sealed with another key than `keyId`.
+ * Not the next `limit` of these: there may be none among millions of rows, which no single statement can read in time.
+ */
 export async function readCells<V>(
   db: Db,
   { table, key, column, condition }: SealedColumn,
   keyId: Buffer,
   after: readonly string[] | null,
   limit: number,
-): Promise<SealedCell<V>[]> {
+): Promise<CellPage<V>> {
   const order = key.join(', ')
   const values: unknown[] = [...(after ?? [])]
-  const beyond = after ? ` and (${order}) > (${after.map((_, at) => `$${at + 1}`).join(', ')})` : ''
+  const beyond = after ? `where (${order}) > (${after.map((_, at) => `$${at + 1}`).join(', ')})` : ''
   // The key id follows the version byte; see infra/seal.ts.
   const sealed = condition ?? `substring(${column} from 2 for 4) <> $${values.push(keyId)}`
-  const { rows } = await db.query<SealedCell<V>>({
+  const { rows } = await db.query<SealedCell<V> & { sealed: boolean | null; at: number }>({
     name: `cells_${table}_${column}${after ? '_on' : ''}`,
-    text: `select array[${key.map(part => `${part}::text`).join(', ')}] as key, ${column} as value
-      from ${table} where ${sealed}${beyond} order by ${order} limit ${limit}`,
+    text: `select array[${key.map(part => `${part}::text`).join(', ')}] as key, ${column} as value, sealed, at
+      from (select ${order}, ${column}, ${sealed} as sealed, row_number() over (order by ${order})::integer as at
+              from ${table} ${beyond} order by ${order} limit ${limit}) page
+      where sealed or at = ${limit} order by ${order}`,
     values,
   })
-  return rows
+  const last = rows.at(-1)
+  const cells = rows.filter(({ sealed }) => sealed).map(({ key, value }) => ({ key, value }))
+  return { cells, next: last?.at === limit ? last.key : null }
 }
 
 /** Replaces a value unless it has changed since it was read; false if it has. */

@@ -7,7 +7,7 @@ import { webhookContext } from './callbacks/request.ts'
 import { secretFieldContext } from './connections/admin.ts'
 import { secretContext } from './outbox/stored-content.ts'
 import { totpContext } from './people/authentication.ts'
-import { readCells, replaceCell, type SealedCell, type SealedColumn } from './rotation-store.ts'
+import { type CellPage, readCells, replaceCell, type SealedColumn } from './rotation-store.ts'
 import { callbackContext } from './senders/callback.ts'
 import { keyContext } from './sessions/keys.ts'
 import { pairingContext } from './sessions/sessions.ts'
@@ -24,7 +24,8 @@ type ResealedColumn = SealedColumn & {
   renew(value: never, key: readonly string[], reseal: Reseal): Buffer | string | null
 }
 
-const PAGE = 500
+/** Rows that one statement reads; the sealed values among them are in memory together. */
+const PAGE = 5_000
 
 /**
  * Seals with the newest master key what is sealed with another one: row by row, each with a
@@ -37,16 +38,17 @@ export async function rotateMasterKey(db: Db, seal: MasterSeal): Promise<Reseale
 
   async function resealColumn(place: ResealedColumn): Promise<Resealed> {
     const totals = { what: place.what, resealed: 0, unreadable: 0 }
-    for (let after: string[] | null = null; ; ) {
-      const cells: SealedCell<never>[] = await readCells<never>(db, place, seal.keyId, after, PAGE)
-      for (const cell of cells) {
+    let after: string[] | null = null
+    do {
+      const page: CellPage<never> = await readCells<never>(db, place, seal.keyId, after, PAGE)
+      for (const cell of page.cells) {
         const renewed = tryReseal(place, cell.value, cell.key)
         if (renewed === UNREADABLE) totals.unreadable++
         else if (renewed && (await replaceCell(db, place, cell, renewed as never))) totals.resealed++
       }
-      if (cells.length < PAGE) return totals
-      after = cells.at(-1)!.key
-    }
+      after = page.next
+    } while (after)
+    return totals
   }
 
   function tryReseal(place: ResealedColumn, value: never, key: readonly string[]) {

@@ -11,9 +11,9 @@ import { checkMasterKey } from '../../src/core/master-key.ts'
 import { rotateMasterKey } from '../../src/core/rotation.ts'
 import { keyContext } from '../../src/core/sessions/keys.ts'
 import { pairingContext } from '../../src/core/sessions/sessions.ts'
-import type { Db } from '../../src/infra/db.ts'
+import type { Db, Query } from '../../src/infra/db.ts'
 import { createSeal } from '../../src/infra/seal.ts'
-import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
+import { type AccountId, createIds, LAST_UUID, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../support/app.ts'
 import { bulkRows, createBulk } from '../support/bulk.ts'
@@ -29,6 +29,8 @@ const EMAIL = 'root@example.com'
 /** More than one page of the rotation. */
 const SESSION_KEYS = 510
 const BULK_ROWS = 40
+/** Many pages. */
+const PLAIN_ROWS = 60_000
 const SCHEDULED_TO = '+12025550123'
 
 let database: TestDatabase
@@ -254,5 +256,48 @@ test('the rotate-master-key command re-seals every value, and fails without a pr
     2,
   ])
 })
+
+test('no statement of a rotation reads all rows of a table that has many without a sealed value', async () => {
+  const { db } = database
+  await db.query({
+    name: 'plain_rows',
+    text: `insert into bulk_rows (account_id, job_id, n, body)
+      select $1, first_uuid_at(now()), n, '{"to":"+12025550123","text":"' || n || '"}' from generate_series(1, $2) n`,
+    values: [LAST_UUID, PLAIN_ROWS],
+  })
+  const read: number[] = []
+  const counting = {
+    async query(statement) {
+      if (statement.name.startsWith('cells_bulk_rows')) read.push(await countRowsRead(db, statement))
+      return db.query(statement)
+    },
+  } as Db
+  await rotateMasterKey(counting, createSeal(FIRST, random, SECOND))
+  expect(Math.max(...read)).toBeLessThan(PLAIN_ROWS / 4)
+  expect(read.reduce((sum, rows) => sum + rows)).toBeGreaterThanOrEqual(PLAIN_ROWS)
+})
+
+type Plan = {
+  'Node Type': string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+async function countRowsRead(db: Db, { name, text, values }: Query): Promise<number> {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>({
+    name: `explain_${name}`,
+    text: `explain (analyze, format json) ${text}`,
+    ...(values && { values }),
+  })
+  const count = (plan: Plan): number => {
+    const own = plan['Node Type'].includes('Scan')
+      ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+      : 0
+    return (plan.Plans ?? []).map(count).reduce((sum, rows) => sum + rows, own)
+  }
+  return count(rows[0]!['QUERY PLAN'][0].Plan)
+}
 
 const BIN = fileURLToPath(new URL('../../bin/posthorn.js', import.meta.url))
