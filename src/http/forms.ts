@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { invalid, Problem, unsupported } from '../contract/errors.ts'
 import { PLATFORM } from '../core/accounts/platform.ts'
-import type { Asset } from '../core/media/asset.ts'
+import { NoSpace } from '../core/media/intake.ts'
 import type { Media } from '../core/media/media.ts'
 import { toProblem } from './errors.ts'
 import { toBody } from './form-body.ts'
@@ -51,17 +51,26 @@ function bodyOf(fields: ReadonlyMap<string, string>, form: FormSpec, schema: TOb
 }
 
 /** The caller is known, since keys are checked before a body is read. The operator's files belong to the platform. */
-function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Asset> {
+function sinkOf(request: FastifyRequest, media: FormMedia): FileSink<Received> {
   const owner = request.caller?.account.id ?? PLATFORM
   return {
-    store: ({ field, fileName, mimetype, bytes }) =>
-      media.store(owner, { path: field, fileName, declared: mimetype, bytes }),
-    discard: media.discard,
+    async store({ field, fileName, mimetype, bytes }) {
+      try {
+        const asset = await media.store(owner, { path: field, fileName, declared: mimetype, bytes })
+        return { asset, refusal: null }
+      } catch (error) {
+        if (error instanceof NoSpace) return { asset: error.asset, refusal: error }
+        throw error
+      }
+    },
+    discard: ({ asset }) => media.discard(asset),
   }
 }
 
-function uploadOf({ file }: Form<Asset>): Upload | null {
-  return file && { field: file.field, asset: file.stored }
+type Received = Omit<Upload, 'field'>
+
+function uploadOf({ file }: Form<Received>): Upload | null {
+  return file && { field: file.field, ...file.stored }
 }
 
 /** Two different forms with the same error under one idempotency key need not be distinguished. */
@@ -78,6 +87,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
 export function withForm(form: FormSpec, route: Route, handler: Handler, media: FormMedia): Handler {
   function answer(request: FastifyRequest, reply: FastifyReply): unknown {
     if (request.validationError && route.faults !== 'handed over') throw request.validationError
+    if (request.upload?.refusal && route.faults !== 'handed over') throw request.upload.refusal
     if (form.isFormRequired) requireForm(request, form)
     return handler(request, reply)
   }

@@ -157,7 +157,12 @@ export type Route = RouteSpec<RouteSchema, RouteAuth>
 
 export type AuditedAccount = { accountId: AccountId; changes: Record<string, unknown> }
 
-export type Upload = { field: string; asset: Asset }
+export type Upload = {
+  field: string
+  asset: Asset
+  /** Why the asset was not kept; with `faults: 'handed over'` for the handler to throw. */
+  refusal: Problem | null
+}
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -45,7 +45,7 @@ export function withHeaderMedia({ body, fault, upload }: Given): {
   if (!upload) return { body, fault }
   const { sha256, fileName } = upload.asset
   const identity = { ...body, [FILE_FIELD]: { sha256: sha256.toString('hex'), fileName } }
-  const refusal = fault ?? refuseHeaderMedia(body, upload)
+  const refusal = fault ?? refuseHeaderMedia(body, upload) ?? upload.refusal
   if (refusal) return { body, fault: refusal, identity }
   return {
     body: { ...body, template: { ...body.template, headerAssetId: upload.asset.id } },

@@ -21,6 +21,16 @@ export type IncomingFile = {
   bytes: AsyncIterable<Buffer>
 }
 
+/** The account has no space left for this file. It was read, so that its request can be told apart; nothing of it is kept. */
+export class NoSpace extends Problem {
+  readonly asset: Asset
+
+  constructor(message: string, asset: Asset) {
+    super('CONFLICT', message)
+    this.asset = asset
+  }
+}
+
 export type IntakeDeps = {
   db: Database
   clock: Clock
@@ -37,14 +47,20 @@ export type IntakeDeps = {
  * the sweep finds the file's bytes.
  */
 export function createIntake({ db, clock, ids, files, accountBytes, log }: IntakeDeps) {
+  const full = `An account has at most ${Math.floor(accountBytes / 1_048_576)} MB of files: delete what is not needed.`
+
   async function storeFile(accountId: AccountId, file: IncomingFile): Promise<Asset> {
     const ref = { accountId, id: ids.next('ast') }
-    // An account without any room left is refused before the upload.
-    await requireSpace(db, accountId, 1)
+    const inspection = createInspection(file.path, file.declared)
+    const inspected = inspection.inspect(file.bytes)
+    // For an account without any room left, nothing is written.
+    if (!(await hasSpace(db, accountId, 1))) {
+      await readToEnd(inspected)
+      throw new NoSpace(full, toAsset(ref, file, inspection.result()))
+    }
     await insertUpload(db, ref, clock.now())
     try {
-      const inspection = createInspection(file.path, file.declared)
-      await files.write(fileKey(ref.id), inspection.inspect(file.bytes))
+      await files.write(fileKey(ref.id), inspected)
       const asset = toAsset(ref, file, inspection.result())
       await finishUpload(asset)
       return asset
@@ -58,19 +74,19 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
   function finishUpload(asset: Asset): Promise<void> {
     return db.transaction(async tx => {
       await lockAccount(tx, asset.accountId)
-      await requireSpace(tx, asset.accountId, asset.size)
+      if (!(await hasSpace(tx, asset.accountId, asset.size))) throw new NoSpace(full, asset)
       if (!(await markStored(tx, asset, clock.now())))
         throw new FileStoreUnavailable('the upload took too long')
     })
   }
 
-  async function requireSpace(tx: Db, accountId: AccountId, bytes: number): Promise<void> {
-    if ((await measureAssets(tx, accountId)) + bytes <= accountBytes) return
-    const megabytes = Math.floor(accountBytes / 1_048_576)
-    throw new Problem(
-      'CONFLICT',
-      `An account has at most ${megabytes} MB of files: delete what is not needed.`,
-    )
+  async function hasSpace(tx: Db, accountId: AccountId, bytes: number): Promise<boolean> {
+    return (await measureAssets(tx, accountId)) + bytes <= accountBytes
+  }
+
+  /** Refuses an account without any room left, before its file is read. */
+  async function requireSpace(accountId: AccountId): Promise<void> {
+    if (!(await hasSpace(db, accountId, 1))) throw new Problem('CONFLICT', full)
   }
 
   /** Hides the row first: it may be shown already, if the database's answer to that was lost. */
@@ -87,7 +103,11 @@ export function createIntake({ db, clock, ids, files, accountBytes, log }: Intak
     }
   }
 
-  return { storeFile }
+  return { storeFile, requireSpace }
+}
+
+async function readToEnd(bytes: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _ of bytes);
 }
 
 function toAsset(ref: AssetRef, file: IncomingFile, { format, size, sha256 }: InspectionResult): Asset {

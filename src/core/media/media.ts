@@ -32,7 +32,7 @@ import {
 /** Uploaded files: stored, listed, used by messages and templates, and deleted when nothing uses them. */
 export type Media = {
   /**
-   * Stores a file while it is uploaded. Throws a 400 or 413 that names `file.path` if the file is not accepted, CONFLICT
+   * Stores a file while it is uploaded. Throws a 400 or 413 that names `file.path` if the file is not accepted, NoSpace
    * at the account's limit, 503 if it cannot be stored; nothing of a refused file is kept.
    */
   store(accountId: AccountId, file: IncomingFile): Promise<Asset>
@@ -109,6 +109,7 @@ export function createMedia(deps: MediaDeps): Media {
           throw invalid(path, `could not be fetched: the server answered ${response.status}`)
         const declared = response.headers['content-type'] ?? ''
         const fileName = nameInUrl(url) ?? undefined
+        await intake.requireSpace(accountId)
         return await intake.storeFile(accountId, { path, fileName, declared, bytes: response.body })
       } finally {
         // If the account has no room, the body was not read: this closes its connection.

@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { MediaAsset } from '../../../src/contract/media.ts'
 import type { SandboxMessage } from '../../../src/contract/sandbox.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
 import {
   type Answer,
   faultPaths,
@@ -257,10 +259,20 @@ describe('a template whose header file is sent by form', () => {
       )
       .then(inbox => inbox.find(each => each.messageId === messageId)!)
 
+  /** Uploads a file of exactly the bytes that the account has left. */
+  async function fillUp(): Promise<MediaAsset> {
+    const { rows } = await app.db.query<{ bytes: number }>({
+      name: 'media_counted',
+      text: `select sum(greatest(size, 65536))::bigint as bytes from media where account_id = $1`,
+      values: [toUuid(account.id as `acc_${string}`)],
+    })
+    return uploadFile(app, account.testKey, Buffer.alloc(2 * 1_048_576 - rows[0]!.bytes, 'a'))
+  }
+
   const headerOf = async (answer: Answer) => (await taken(messageIdOf(answer))).template!.header!
 
   beforeAll(async () => {
-    app = await startTestApp()
+    app = await startTestApp({ env: { POSTHORN_MEDIA_ACCOUNT_MB: '2' } })
     account = await app.createAccount()
     const created = await create([
       { name: 'payload', text: JSON.stringify({ ...OFFICIAL, name: 'overridden' }) },
@@ -405,6 +417,39 @@ describe('a template whose header file is sent by form', () => {
     const again = await send(parts, key)
     expect([first.status, faultPaths(first)]).toEqual([400, ['headerMedia']])
     expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true'])
+  })
+
+  it('is replayed also if the account has no room left for the file of the repeat, or none at all', async () => {
+    const batch = { to: '["+12025550170","+12025550171"]' }
+    const repeats = [
+      { headers: { 'idempotency-key': 'form-3' }, fields: {} },
+      { headers: { 'idempotency-key': 'form-4' }, fields: batch },
+    ]
+    const large = (fields: Record<string, string>, bytes = 700_000) => sendParts(picture(jpeg(bytes)), fields)
+    const firsts: Answer[] = []
+    for (const { headers, fields } of repeats) firsts.push(await send(large(fields), headers))
+    expect(firsts.map(({ status }) => status)).toEqual([200, 200])
+    const before = await mediaLeft(app)
+    const expectReplayed = async () => {
+      for (const [index, { headers, fields }] of repeats.entries()) {
+        const again = await send(large(fields), headers)
+        expect([again.status, again.text]).toEqual([200, firsts[index]!.text])
+        expect(again.headers.get('idempotency-replayed')).toBe('true')
+        const other = await send(large(fields, 700_001), headers)
+        expect([other.status, other.body['code']]).toEqual([409, 'IDEMPOTENCY_KEY_CONFLICT'])
+      }
+      const fresh = await send(large({}), { 'idempotency-key': 'form-5' })
+      expect([fresh.status, fresh.body['code']]).toEqual([409, 'CONFLICT'])
+    }
+    await expectReplayed()
+    expect(await mediaLeft(app)).toEqual(before)
+    const filler = await fillUp()
+    await expectReplayed()
+    const path = `/api/v2/templates/media/${filler.id}`
+    const deleted = await app.call(path, { method: 'DELETE', key: account.testKey })
+    expect(deleted.status, deleted.text).toBe(200)
+    const fresh = await send(sendParts(picture()), { 'idempotency-key': 'form-5' })
+    expect(fresh.status, fresh.text).toBe(200)
   })
 
   it('is sent to a batch of recipients given as JSON', async () => {
