@@ -66,6 +66,23 @@ export function createAttempts({ clock }: { clock: Clock }): Attempts {
   }
 }
 
+/** Counts an attempt unless `look` finds something, or throws: a database that is away, or a full queue, is no wrong guess. */
+export async function countingAttempt<T>(
+  attempts: Attempts,
+  chances: readonly AttemptBucket[],
+  look: () => Promise<T | null>,
+): Promise<T | null> {
+  attempts.take(...chances)
+  let isWrong = false
+  try {
+    const found = await look()
+    isWrong = found === null
+    return found
+  } finally {
+    if (!isWrong) attempts.release(...chances)
+  }
+}
+
 /** The bucket of one place: an IPv4 address, or the network of an IPv6 one. */
 export function addressBucket(ip: string): AttemptBucket {
   return ['address', clientNetwork(ip)]

@@ -2,7 +2,7 @@ import { invalid, Problem } from '../../contract/errors.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type AttemptBucket, type Attempts, loginBuckets } from './attempts.ts'
+import { type AttemptBucket, type Attempts, countingAttempt, loginBuckets } from './attempts.ts'
 import type { Browsers } from './browsers.ts'
 import { emailKey } from './email.ts'
 import type { Passwords } from './passwords.ts'
@@ -59,22 +59,6 @@ export function createAuthentication({
     return step !== null && consumeTotpStep(db, user.id, step)
   }
 
-  /** Counts an attempt unless `look` finds the person, or throws: a database that is away, or a full queue, is no wrong guess. */
-  async function countingAttempt(
-    chances: readonly AttemptBucket[],
-    findUser: () => Promise<UserRow | null>,
-  ): Promise<UserRow | null> {
-    attempts.take(...chances)
-    let isWrong = false
-    try {
-      const found = await findUser()
-      isWrong = found === null
-      return found
-    } finally {
-      if (!isWrong) attempts.release(...chances)
-    }
-  }
-
   /** True also where the second factor is off, or where its code has still to be asked for. */
   async function passesSecondFactor(
     user: UserRow,
@@ -83,17 +67,17 @@ export function createAuthentication({
   ): Promise<boolean> {
     if (user.totpSecret === null || given === undefined) return true
     const chance: AttemptBucket = ['code', browser === null ? user.id : `${user.id} ${browser}`]
-    attempts.take(chance)
-    const holds = await verifySecondFactorCode(user, given)
-    if (holds) attempts.release(chance)
-    return holds
+    const passed = await countingAttempt(attempts, [chance], async () =>
+      (await verifySecondFactorCode(user, given)) ? user : null,
+    )
+    return passed !== null
   }
 
   return {
     async verifyLogin({ email, password, totp }, visit) {
       const key = emailKey(email)
       const browser = browsers.recognize(key, visit.browser)
-      const user = await countingAttempt(loginBuckets(key, visit.ip, browser), async () => {
+      const user = await countingAttempt(attempts, loginBuckets(key, visit.ip, browser), async () => {
         const found = await selectUserByEmail(db, key)
         const right = await passwords.verify(password, found?.password ?? null, browser !== null)
         return found && right && (await passesSecondFactor(found, totp, browser)) ? found : null
@@ -104,7 +88,7 @@ export function createAuthentication({
     },
 
     async verifyPassword(userId, path, password) {
-      const user = await countingAttempt([['login', userId]], async () => {
+      const user = await countingAttempt(attempts, [['login', userId]], async () => {
         const found = await selectUser(db, userId)
         return (await passwords.verify(password, found?.password ?? null, true)) ? found : null
       })

@@ -9,7 +9,7 @@ import { DAY_MS } from '../../lib/durations.ts'
 import type { AccountId, Ids } from '../../lib/ids.ts'
 import type { Random } from '../../lib/random.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import { type Attempts, addressBucket } from './attempts.ts'
+import { type Attempts, addressBucket, countingAttempt } from './attempts.ts'
 import type { Authentication } from './authentication.ts'
 import { checkNewPassword, emailKey, readEmail } from './email.ts'
 import {
@@ -97,10 +97,10 @@ export function createInvitations(deps: InvitationsDeps): Invitations {
   }
 
   async function find(token: string, { ip }: Visit): Promise<InvitationRow> {
-    attempts.take(addressBucket(ip))
-    const row = await selectOpenInvitation(db, hashToken(token), clock.now())
+    const row = await countingAttempt(attempts, [addressBucket(ip)], () =>
+      selectOpenInvitation(db, hashToken(token), clock.now()),
+    )
     if (!row) throw invalidLink()
-    attempts.release(addressBucket(ip))
     return row
   }
 

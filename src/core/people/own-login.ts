@@ -5,7 +5,7 @@ import type { Database, Db } from '../../infra/db.ts'
 import type { Seal } from '../../infra/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
-import type { Attempts } from './attempts.ts'
+import { type Attempts, countingAttempt } from './attempts.ts'
 import { type Authentication, totpContext } from './authentication.ts'
 import { checkNewPassword } from './email.ts'
 import { deleteResetsForUser } from './invitation-store.ts'
@@ -85,8 +85,7 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
     })
   }
 
-  async function confirmTotp(who: SignedIn, code: string, visit: Visit) {
-    attempts.take(['login', who.userId])
+  async function matchPending(who: SignedIn, code: string) {
     const pending = (await selectUser(db, who.userId))?.totpPending
     if (!pending)
       throw new Problem(
@@ -94,8 +93,13 @@ export function createOwnLogin(deps: OwnLoginDeps): OwnLogin {
         'The second factor is not being set up: call POST /api/console/totp first.',
       )
     const step = await stepOfCode(seal.open(pending, totpContext(who.userId)), code, clock.now())
-    if (step === null) throw invalid('code', 'is not the code that the authenticator shows now')
-    attempts.release(['login', who.userId])
+    return step === null ? null : { pending, step }
+  }
+
+  async function confirmTotp(who: SignedIn, code: string, visit: Visit) {
+    const confirmed = await countingAttempt(attempts, [['login', who.userId]], () => matchPending(who, code))
+    if (!confirmed) throw invalid('code', 'is not the code that the authenticator shows now')
+    const { pending, step } = confirmed
     const recoveryCodes = newRecoveryCodes(random)
     const hashes = recoveryCodes.map(each => hashRecoveryCode(seal, who.userId, each))
     const entered = await changeAndSignInAgain(who, visit, async tx => {

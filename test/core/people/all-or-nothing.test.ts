@@ -1,3 +1,4 @@
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAttempts } from '../../../src/core/people/attempts.ts'
 import { createAuthentication } from '../../../src/core/people/authentication.ts'
@@ -148,3 +149,28 @@ test('a member is not removed where the keys that they leave cannot be listed', 
   failing = null
   expect(await people.admin.remove(ann)).toMatchObject({ left: [accountId], removed: { apiKeys: [] } })
 })
+
+test('attempts that failed because the database is away do not count as wrong guesses', async () => {
+  const { signedIn } = await signIn()
+  const { link } = await people.admin.createResetLink(ann, 'http://localhost', OPERATOR)
+  const token = link.split('#')[1]!
+  const { secret } = await people.ownLogin.startTotp(signedIn, PASSWORD)
+  const authenticator = new TOTP({ secret: Secret.fromBase32(secret) })
+  const code = authenticator.generate({ timestamp: rooms.clock.now() })
+  const confirm = () => people.ownLogin.confirmTotp(signedIn, code, VISIT)
+  const totp = authenticator.generate({ timestamp: rooms.clock.now() + 30_000 })
+  const logInByCode = () => people.proof.verifyLogin({ email: EMAIL, password: PASSWORD, totp }, VISIT)
+
+  await failTimes(31, 'invitation_by_token', () => people.invitations.preview(token, VISIT))
+  expect(await people.invitations.preview(token, VISIT)).toMatchObject({ kind: 'reset' })
+  await failTimes(11, 'user_by_id', confirm)
+  expect(await confirm()).toMatchObject({ entered: { signedIn: { userId: ann } } })
+  await failTimes(11, 'user_totp_use', logInByCode)
+  expect(await logInByCode()).toMatchObject({ id: ann })
+})
+
+async function failTimes(times: number, statement: string, attempt: () => Promise<unknown>): Promise<void> {
+  failing = statement
+  for (let count = 0; count < times; count++) await expect(attempt()).rejects.toThrow(DatabaseUnavailable)
+  failing = null
+}
