@@ -102,7 +102,16 @@ async function start(options: EmbeddedOptions): Promise<Embedded> {
     throw isFinalRefusal(cause) ? unusable(site, cause) : cause
   })
   watch()
-  const cancelTrim = every(clock, LOG_POLL_MS, () => trimLog(site.logFile))
+  const cancelTrim = every(clock, LOG_POLL_MS, shortenLog)
+
+  /** Thrown from a timer, an error of its file would end the process. */
+  function shortenLog(): void {
+    try {
+      trimLog(site.logFile)
+    } catch (error) {
+      log.warn({ err: error }, 'the log of the embedded PostgreSQL could not be shortened; it is tried again')
+    }
+  }
 
   /** The owner's connection ends when the server does, whether it is our child process or not. */
   function watch(): void {

@@ -484,6 +484,28 @@ describe('the embedded server', () => {
     await expect(start()).rejects.toThrow(/postgres\.log cannot be written \(EISDIR\): check its permissions/)
   })
 
+  it('goes on although its log cannot be shortened, and shortens it once it can', async () => {
+    copyData()
+    let look = () => {}
+    const clock: Clock = {
+      ...systemClock,
+      after(delayMs, run) {
+        if (delayMs !== 60_000) return systemClock.after(delayMs, run)
+        look = run
+        return () => {}
+      },
+    }
+    await start({ clock })
+    const file = join(dataDir, 'postgres.log')
+    rmSync(file)
+    symlinkSync(file, file)
+    look()
+    rmSync(file)
+    writeFileSync(file, Buffer.alloc(64 * 1_048_576))
+    look()
+    expect(statSync(file).size).toBe(0)
+  })
+
   it('says what is missing where the server writes no fatal line', async () => {
     copyData()
     rmSync(join(dataDir, 'postgres', 'global', 'pg_control'))
