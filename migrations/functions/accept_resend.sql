@@ -41,6 +41,18 @@ begin
     perform 1 from wallets w where w.account_id = p_account[1] for update;
     perform 1 from pools p where p.account_id = p_account[1] order by p.id for update;
   end if;
+  select * into v from verifications c where c.account_id = p_account[1] and c.id = p_verification for update;
+  if v.id is null or (v.message_id <> p_id[1] and (
+      v.status <> 'pending' or v.resends <> p_resends
+      or exists (select 1 from verifications x
+                  -- Partitions are ranges of ids. `is not distinct from`: see check_codes.
+                  where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
+                    and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, p_oldest, p_newest)))) then
+    item := 1; verdict := 'stale';
+    return next;
+    return;
+  end if;
+  -- Only a resend that is made needs a turn: of several simultaneous ones, the first may have taken the last.
   if p_person is not null and not (
     p_repeated and exists (select 1 from messages m where m.account_id = p_account[1] and m.id = p_id[1]))
   then
@@ -53,17 +65,6 @@ begin
       return;
     end if;
     free_at := null;
-  end if;
-  select * into v from verifications c where c.account_id = p_account[1] and c.id = p_verification for update;
-  if v.id is null or (v.message_id <> p_id[1] and (
-      v.status <> 'pending' or v.resends <> p_resends
-      or exists (select 1 from verifications x
-                  -- Partitions are ranges of ids. `is not distinct from`: see check_codes.
-                  where x.account_id is not distinct from v.account_id and x.live = v.live and x.recipient_key = v.recipient_key
-                    and x.accept_no > v.accept_no and x.status <> 'failed' and in_months(x.id, p_oldest, p_newest)))) then
-    item := 1; verdict := 'stale';
-    return next;
-    return;
   end if;
 
   for item, verdict, key_hash, key_message, key_status, key_body, key_created in

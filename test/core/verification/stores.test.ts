@@ -466,17 +466,22 @@ describe('a resend', () => {
     expect(await resend(first, true)).toEqual([{ kind: 'accepted' }])
     const late = [{ kind: 'late', freeAtMs: NOW + 10 * MINUTE_MS }]
     expect(await resend(asking(1))).toEqual(late)
+    // One that another has forestalled is not made, and lacks no turn.
+    expect(await resend(asking(0))).toEqual([{ kind: 'stale' }])
     expect(await accept([withTurn(startRow(row.recipient), { sends: 2 })])).toEqual(late)
   })
 
   test('that waits for a start for its recipient has its turn after it', async () => {
-    const { row } = await started()
+    const row = startRow('waits@example.com')
+    await accept([row])
     const { turn } = withTurn(row, { sends: 2 }).start
     const waits = resendRow(row, 0)
     const again = { ...waits, resend: { ...waits.resend, turn } }
-    expect(await whileStored([startRow(row.recipient)], () => resend(again))).toMatchObject([
+    expect(await whileStored([startRow('waits+1@example.com')], () => resend(again))).toMatchObject([
       { kind: 'late' },
     ])
+    // A start for the same address has superseded it.
+    expect(await whileStored([startRow(row.recipient)], () => resend(again))).toEqual([{ kind: 'stale' }])
   })
 
   test('of a used, superseded or unknown verification is stale; without balance it changes nothing', async () => {

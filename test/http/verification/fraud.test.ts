@@ -99,6 +99,18 @@ describe('fraud rules for codes to one recipient', () => {
     expectBlocked(await live(TO))
   })
 
+  test('of simultaneous resends for the last place the others are too soon, and no blocks', async () => {
+    await settings({ recipient: { sends: 2 } })
+    const { verificationId } = (await live(TO)).body
+    await app.leap(61_000)
+    const resend = () => ver.post('resend', { verificationId }, { live: true })
+    const answers = await Promise.all([resend(), resend(), resend()])
+    expect(answers.map(({ body }) => body['code'] ?? 'sent').sort()).toEqual([
+      ...['RESEND_TOO_SOON', 'RESEND_TOO_SOON', 'sent'],
+    ])
+    expect(await blocks()).toEqual([])
+  })
+
   test('a replay does not count as a new code', async () => {
     await settings({ recipient: { sends: 2 } })
     const again = () => ver.post('send', { to: TO }, { live: true, idempotencyKey: 'the same' })
