@@ -324,7 +324,8 @@ function spendBreaches(
   const { dailyCap } = rules.spend
   if (dailyCap === null) return NONE
   const spent = tallies.read(day).fresh
-  if (spent + send.amount <= (toMicros(dailyCap) ?? 0)) return NONE
+  // On a day beyond its cap, as after the cap was lowered, what costs nothing still passes.
+  if (send.amount === 0 || spent + send.amount <= (toMicros(dailyCap) ?? 0)) return NONE
   const reason = `The codes of this day would cost more than the daily cap of ${dailyCap} ${send.currency}.`
   return [{ rule: 'spend', reason, retryAfterMs: DAY_MS - (send.nowMs % DAY_MS) }]
 }

@@ -113,6 +113,24 @@ test('the limits of an address and of a day’s spending can be used up, and not
   expect(found).toEqual([[], [], [], ['clientIp', 'spend']])
 })
 
+test('a code without a price passes also on a day whose spending is beyond the cap', () => {
+  const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
+  const store: TallyStore = {
+    fold: async () => [],
+    changes: async () => ({ rows: [], asOfMs: null, more: false }),
+    load: async () => [],
+  }
+  const tallies = createTallies({ clock, store, random: createRandom() })
+  const rules: FraudRules = { ...DEFAULT_RULES, spend: { mode: 'block', dailyCap: 0.15 } }
+  const keys = sendKeysOf(SEND, rules)
+  // Two nodes learn of each other's spending a second late, and a cap may be lowered.
+  tallies.add(keys.day, { fresh: 200_000 })
+  const broken = (amount: number) =>
+    findBreaches({ ...SEND, amount }, keys, rules, tallies).map(({ rule }) => rule)
+  expect(broken(1)).toEqual(['spend'])
+  expect(broken(0)).toEqual([])
+})
+
 test('a hold of a range is shared at once, though few of its codes are recent', async () => {
   const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
   const shared: TallyChange[] = []
