@@ -22,9 +22,9 @@ begin
   with looked as (
     select i.n::integer as n, v.account_id, v.id, v.live, (v.started_at at time zone 'UTC')::date as day,
            coalesce(v.country, '') as country, v.counted as before, c.counts,
-           -- Open until it can neither be verified nor resent.
-           not c.ended or (v.status = 'pending' and v.expires_at + make_interval(mins => v.validity_minutes) > p_now)
-             as open
+           -- Open until it can neither be verified nor resent (endOf in core/verification/rules.ts).
+           not c.ended or (v.status = 'pending'
+               and greatest(v.expires_at, v.resend_at) + make_interval(mins => v.validity_minutes) > p_now) as open
       from unnest(p_id) with ordinality as i (id, n)
       -- `limit 1` forces look-ups by the whole key: without statistics, the account alone looks as good to the planner.
      cross join lateral (select * from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v

@@ -54,6 +54,37 @@ async function counted(): Promise<Partial<StatsRow>> {
   return { ...rest, cost: cost! / 1_000_000 }
 }
 
+/** What is counted of the account's codes so far; reading the stats would count the newest anew. */
+async function countedSoFar(): Promise<{ sent: number; verified: number }> {
+  const { rows } = await app.db.query<{ sent: number; verified: number }>({
+    name: 'counted_so_far',
+    text: `select coalesce(sum(sent), 0)::integer as sent, coalesce(sum(verified), 0)::integer as verified
+             from verification_totals where account_id = $1`,
+    values: [toUuid(account.id as `acc_${string}`)],
+  })
+  return rows[0]!
+}
+
+/** Codes of the account with a receipt. */
+async function countDelivered(): Promise<number> {
+  const { rows } = await app.db.query<{ delivered: number }>({
+    name: 'delivered_of',
+    text: `select count(*)::integer as delivered from messages where account_id = $1 and status = 'delivered'`,
+    values: [toUuid(account.id as `acc_${string}`)],
+  })
+  return rows[0]!.delivered
+}
+
+/** Rows of the account's verifications that will be counted again. */
+async function countLooks(): Promise<number> {
+  const { rows } = await app.db.query({
+    name: 'looks_of',
+    text: 'select 1 from verification_looks where $1 = any (accounts)',
+    values: [toUuid(account.id as `acc_${string}`)],
+  })
+  return rows.length
+}
+
 test('verification stats without data have one row of zeros, and no groups', async () => {
   expect(await stats()).toEqual([
     {
@@ -125,17 +156,7 @@ test('the stats chore counts final verifications once, page by page', async () =
     await confirm(to, verificationId)
   }
   // A verification that is not final would be checked again only much later.
-  await app.until(
-    async () => {
-      const { rows } = await app.db.query<{ delivered: number }>({
-        name: 'delivered_of',
-        text: `select count(*)::integer as delivered from messages where account_id = $1 and status = 'delivered'`,
-        values: [toUuid(account.id as `acc_${string}`)],
-      })
-      return rows[0]!.delivered
-    },
-    delivered => delivered === 6,
-  )
+  await app.until(countDelivered, delivered => delivered === 6)
   // By now all of them are old enough for the chore.
   await app.leap(21 * 60_000)
   await app.until(
@@ -153,6 +174,31 @@ test('the stats chore counts final verifications once, page by page', async () =
   expect(await stats('?groupBy=day')).toMatchObject([
     { day: today(), started: 6, verified: 6, conversion: 1 },
   ])
+})
+
+test('the stats chore counts a last resend that is allowed although its code has long expired', async () => {
+  const shortLived = { verification: { validityMinutes: 2 } }
+  expect((await app.admin('PATCH', `/accounts/${account.id}`, shortLived)).status).toBe(200)
+  await app.admin('PUT', `/accounts/${account.id}/fraud`, { recipient: { mode: 'off' } })
+  const to = '+12125551500'
+  const { verificationId, expiresAt } = await ver.start({ to }, LIVE)
+  const startedMs = Date.parse(expiresAt) - 120_000
+  const resendAt = async (seconds: number) => {
+    await app.leap(startedMs + seconds * 1_000 - app.now())
+    const answer = await ver.post('resend', { verificationId }, LIVE)
+    expect(answer.status, answer.text).toBe(200)
+  }
+  // Each as late as it is allowed.
+  for (const seconds of [115, 225, 455, 800]) await resendAt(seconds)
+  await app.until(countDelivered, delivered => delivered === 5)
+  await app.leap(startedMs + 1_205_000 - app.now())
+  await app.until(countedSoFar, ({ sent }) => sent === 5)
+  await resendAt(1_215)
+  await confirm(to, verificationId)
+  await app.until(countDelivered, delivered => delivered === 6)
+  await app.leap(2 * 3_600_000)
+  await app.until(countLooks, open => open === 0)
+  expect(await countedSoFar()).toEqual({ sent: 6, verified: 1 })
 })
 
 test('a verification that failed over to another channel counts for that channel', async () => {
