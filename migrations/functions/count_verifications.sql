@@ -35,8 +35,9 @@ begin
                   case when m.whole and v.status = 'verified' then 1 else 0 end, m.cost) order by m.channel) as counts
          from (select s.*, sum(s.sent) over () as anywhere, s.place = min(s.place) over () as whole
                  from (select m.channel,
-                              -- Among the messages of the current code, those that failed come last.
-                              min(k.n + case when m.status = 'failed' then cardinality(v.messages) else 0 end)
+                              -- Among the messages of the current code, those that were not sent come last.
+                              min(k.n + case when m.status in ('failed', 'cancelled', 'expired')
+                                          then cardinality(v.messages) else 0 end)
                                 filter (where k.n >= array_position(v.messages, v.message_id)) as place,
                               count(*) filter (where m.status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
                               count(*) filter (where m.status in ('delivered', 'read')) as delivered,

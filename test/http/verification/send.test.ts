@@ -485,6 +485,38 @@ describe('a verification over several channels at once', () => {
     }
   })
 
+  test('reports the channel that sent the code where the message of another was cancelled as it waited', async () => {
+    const slow = await addAccount()
+    const theirs = verifications(app, slow)
+    const gateway = await startSmsGateway(app, { account: slow, config: { messagesPerSecond: 1 } })
+    try {
+      // Each takes up one second of the connection's rate.
+      const others = Array.from({ length: 10 }, nextPhone)
+      await Promise.all(others.map(to => theirs.start({ to, channel: 'local_sms' }, LIVE)))
+      await set(slow, { channels: BOTH })
+      const to = nextPhone()
+      const { verificationId, deliveries } = await theirs.start({ to }, LIVE)
+      expect(deliveries).toMatchObject([
+        { channel: 'local_sms', status: 'queued' },
+        { channel: 'official_chatapp', status: 'sent' },
+      ])
+      const code = await codeFor(slow, to)
+      expect(await theirs.post('verify', { to, code }, LIVE)).toMatchObject({ status: 200 })
+      await app.until(
+        () => slow.message(deliveries![0]!.messageId),
+        ({ status }) => status === 'cancelled',
+      )
+      expect(await theirs.read(verificationId)).toMatchObject({ channel: 'official_chatapp' })
+      const stats = await app.call('/api/v2/verification/stats?groupBy=channel', { key: slow.liveKey })
+      expect(stats.body['data']).toMatchObject([
+        { channel: 'local_sms', started: 10, sent: 10, verified: 0 },
+        { channel: 'official_chatapp', started: 1, sent: 1, verified: 1, conversion: 1 },
+      ])
+    } finally {
+      await gateway.close()
+    }
+  })
+
   test('uses the remaining channels when nothing covers the first', async () => {
     const poor = await addAccount({
       balance: 0,
