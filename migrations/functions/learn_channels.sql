@@ -28,7 +28,7 @@ begin
             -- The first message has the verification's id.
            cross join lateral (select * from messages x where x.account_id = i.account_id and x.id = i.id limit 1) m
            where v.live and v.country is not null and v.started_with = 1 and v.status <> 'failed'
-             and m.status not in ('cancelled', 'expired')) c
+             and m.status not in ('failed', 'cancelled', 'expired')) c
    cross join lateral (
      select c.account_id
      union all

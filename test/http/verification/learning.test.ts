@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ChannelOrder, VerificationAttempt } from '../../../src/contract/verification.ts'
+import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { noSuchNumber, startSmsGateway, taken } from '../../support/gateways.ts'
 import { codeFor, type Verifications, verifications } from '../../support/verification.ts'
 
 let app: TestApp
@@ -14,7 +16,7 @@ let phones = 0
 const nextPhone = () => `+1305555${2_000 + phones++}`
 
 beforeAll(async () => {
-  app = await startTestApp()
+  app = await startTestApp({ env: { POSTHORN_ALLOW_PRIVATE_HOSTS: '127.0.0.1' } })
   await app.admin('PUT', '/fraud', Object.fromEntries(RULES.map(rule => [rule, { mode: 'off' }])))
   account = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
   ver = verifications(app, account)
@@ -147,6 +149,33 @@ test('data of other accounts is used for an account with little data, and only w
     verification: { channelOrder: 'policy', trialPercent: 5, codeLength: 6 },
   })
   expect(await choose()).toEqual({ channel: 'local_sms' })
+})
+
+test('a code that no provider took is not learned from, be it refused before the response or after it', async () => {
+  const own = await app.createAccount({ plan: { verificationRateLimitPerSecond: 100_000 } })
+  const gateway = await startSmsGateway(app, { account: own, config: { messagesPerSecond: 1 } })
+  gateway.act(noSuchNumber)
+  try {
+    const start = () => verifications(app, own).post('send', { to: nextPhone(), channel: 'local_sms' }, LIVE)
+    const answers = await Promise.all(Array.from({ length: 6 }, start))
+    // The connection takes one a second: the last ones are still waiting when they get their responses.
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400, 200]))
+    await app.until(
+      () => own.messages('?limit=50'),
+      all => all.every(({ status }) => status === 'failed'),
+    )
+    gateway.act(taken)
+    await verifications(app, own).start({ to: nextPhone(), channel: 'local_sms' }, LIVE)
+    await learn()
+    const { rows } = await app.db.query<{ tried: number }>({
+      name: 'learned_of',
+      text: 'select tried from channel_learning where account_id = $1',
+      values: [toUuid(own.id as `acc_${string}`)],
+    })
+    expect(rows).toEqual([{ tried: 1 }])
+  } finally {
+    await gateway.close()
+  }
 })
 
 test('the share of trials does not exceed trialPercent', async () => {
