@@ -2,7 +2,8 @@ drop function if exists count_verifications;
 
 -- Adds to the totals how these verifications and their messages differ from what was
 -- counted before. Codes count on the channel of their last attempt, the verification
--- itself on the channel that carries its current code (carrier_of); what a pool pays costs nothing.
+-- itself on the channel that carries its current code (carrier_of), or the code before it if nothing of that was sent; what a
+-- pool pays costs nothing.
 -- Each difference is added once, even if nodes count concurrently: `counted`
 -- is updated only if it still has the value that was read. Returns the indexes of verifications
 -- that may still change, or that another node counted concurrently.
@@ -27,7 +28,8 @@ begin
                and greatest(v.expires_at, v.resend_at) + make_interval(mins => v.validity_minutes) > p_now) as open
       from unnest(p_id) with ordinality as i (id, n)
       -- `limit 1` forces look-ups by the whole key: without statistics, the account alone looks as good to the planner.
-     cross join lateral (select * from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v
+     cross join lateral (select x.*, array_position(x.messages, x.message_id) as current_from
+                           from verifications x where x.account_id = p_account[i.n] and x.id = i.id limit 1) v
      cross join lateral (
        select bool_and(m.ended) as ended,
               jsonb_agg(jsonb_build_array(m.channel,
@@ -35,10 +37,12 @@ begin
                   case when m.whole and v.status = 'verified' then 1 else 0 end, m.cost) order by m.channel) as counts
          from (select s.*, sum(s.sent) over () as anywhere, s.place = min(s.place) over () as whole
                  from (select m.channel,
-                              -- Among the messages of the current code, those that were not sent come last.
-                              min(k.n + case when m.status in ('failed', 'cancelled', 'expired')
-                                          then cardinality(v.messages) else 0 end)
-                                filter (where k.n >= array_position(v.messages, v.message_id)) as place,
+                              -- First the messages of the current code, then the latest of the codes before it; last those
+                              -- of the current code that were not sent.
+                              min(case when m.status in ('failed', 'cancelled', 'expired') then
+                                      case when k.n >= v.current_from then k.n + 2 * cardinality(v.messages) end
+                                    when k.n >= v.current_from then k.n
+                                    else 2 * cardinality(v.messages) - k.n end) as place,
                               count(*) filter (where m.status in ('sent', 'delivered', 'read', 'undelivered')) as sent,
                               count(*) filter (where m.status in ('delivered', 'read')) as delivered,
                               coalesce(sum(m.amount) filter (where m.money = 'captured' and m.funding = 'wallet'), 0)::bigint

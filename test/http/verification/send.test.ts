@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { VerificationAttempt } from '../../../src/contract/verification.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
-import { noSuchNumber, startSmsGateway } from '../../support/gateways.ts'
+import { noSuchNumber, startChatGateway, startSmsGateway } from '../../support/gateways.ts'
 import { startHttpPeer } from '../../support/http-peer.ts'
 import { codeFor, nextPhone, type Verifications, verifications } from '../../support/verification.ts'
 
@@ -593,4 +593,23 @@ describe('a verification over several channels at once', () => {
     expect(new Set(codes.slice(0, 2)).size).toBe(1)
     expect(await mine.post('verify', { to, code: codes[0] })).toMatchObject({ status: 200 })
   })
+})
+
+test('a verification counts on the channel that sent its code where a resend on another was refused', async () => {
+  const own = await addAccount()
+  const theirs = verifications(app, own)
+  const gateway = await startChatGateway(app, { account: own, sendModeByType: { otp: 'plain_text' } })
+  gateway.act({ status: 400, body: JSON.stringify({ error: { code: 131_026, message: 'undeliverable' } }) })
+  try {
+    await set(own, { channels: ['local_sms'] })
+    const { verificationId } = await theirs.start({ to: nextPhone() }, LIVE)
+    await set(own, { channels: ['official_chatapp'] })
+    await app.leap(60_000)
+    expect(await theirs.post('resend', { verificationId }, LIVE)).toMatchObject({ status: 400 })
+    expect(gateway.peer.requests).toHaveLength(1)
+    const stats = await app.call('/api/v2/verification/stats?groupBy=channel', { key: own.liveKey })
+    expect(stats.body['data']).toMatchObject([{ channel: 'local_sms', started: 1, sent: 1 }])
+  } finally {
+    await gateway.close()
+  }
 })
