@@ -4,7 +4,8 @@ drop function if exists accept_verifications;
 -- each accepted one. It supersedes the recipient's earlier verification by its higher
 -- accept_no. A refused item changes nothing: the earlier code stays valid. Of several items
 -- for one recipient the last one counts. A verification has the id of its first message;
--- `p_messages` is null if it has no others. Returns what accept_sends returns, or, if codes per
+-- `p_messages` is null if it has no others; an item with others that nothing covers keeps no idempotency key. Returns what
+-- accept_sends returns, or, if codes per
 -- recipient are limited (`p_person`, which differs between the items of a call; null without limits):
 --   'late'     the recipient's limit is reached (find_late) until `free_at`
 --   'watched'  accepted, although over a limit in monitor mode
@@ -81,6 +82,12 @@ begin
   loop
     -- Also for 'again': that call stored the verification, too.
     v_take[r.item] := false;
+    if r.verdict = 'insufficient' and p_messages[r.item] is not null then
+      -- The caller goes on with the next channel: a key that kept the 402 would answer a repeat with it meanwhile, and after a
+      -- crash for good.
+      delete from idempotency k
+       where k.account_id = p_account[r.item] and k.operation = p_operation and k.key = p_key[r.item] and k.message_id = p_id[r.item];
+    end if;
     item := r.item; verdict := r.verdict;
     key_hash := r.key_hash; key_message := r.key_message; key_status := r.key_status;
     key_body := r.key_body; key_created := r.key_created;

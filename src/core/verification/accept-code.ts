@@ -26,8 +26,6 @@ export type PassedCode<Verdict> = {
   guarded: GuardedSend
   /** Stores the first message with its verification; `messages` are all that are to carry the code. */
   add(row: AcceptRow, messages: readonly MessageId[]): Promise<Verdict>
-  /** Frees the idempotency key after a message that neither pool nor wallet covered. */
-  freeKey(): Promise<void>
   /** Removes one of `messages` from the verification that neither pool nor wallet covered. */
   dropMessage(message: MessageId): Promise<void>
   /** Called when it is known whether the code was stored. */
@@ -69,7 +67,7 @@ export async function acceptCode<Verdict extends { kind: string }>(
     let tried = tryFirst(code, routed, deps)
     let verdict = await tried.verdict
     while (verdict.kind === 'insufficient' && tried.others.length > 0) {
-      tried = await tryNext(code, tried.others, deps)
+      tried = tryNext(code, tried.others, deps)
       verdict = await tried.verdict
     }
     accepted = verdict.kind === 'accepted'
@@ -106,12 +104,12 @@ function tryFirst<Verdict extends { kind: string }>(
   return { first, others, messages, outcome, verdict }
 }
 
-async function tryNext<Verdict extends { kind: string }>(
+/** The idempotency key is free: the statement that refused the message before has not kept it. */
+function tryNext<Verdict extends { kind: string }>(
   code: PassedCode<Verdict>,
   [next, ...rest]: readonly Prepared[],
   deps: AcceptCodeDeps,
-): Promise<AcceptTry<Verdict>> {
-  if (code.claim) await code.freeKey()
+): AcceptTry<Verdict> {
   return tryFirst(code, { first: next!, others: rest }, deps)
 }
 

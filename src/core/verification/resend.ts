@@ -77,7 +77,6 @@ export function createResend(deps: ResendDeps): ResendVerification {
       claim: null,
       guarded,
       add: (message, messages) => deps.resends.add({ ...message, resend: { ...renewal, messages } }),
-      freeKey: async () => {},
       dropMessage: message => dropMessage(db, caller.account.id, row.id, message),
       onDecided() {},
     }

@@ -8,7 +8,6 @@ import { type Answer, insufficientAnswer, problemAnswer } from '../messages/answ
 import type { FirstAnswer } from '../messages/first-answer.ts'
 import type { ExistingKey, Faulty, KeyClaim } from '../messages/hot-store.ts'
 import type { Idempotency } from '../messages/idempotency.ts'
-import { dropMessageKey } from '../messages/idempotency-store.ts'
 import { refuseOnce } from '../messages/refuse.ts'
 import {
   type AcceptCodeDeps,
@@ -173,7 +172,6 @@ export function createStart(deps: StartDeps): StartVerification {
         }
         return deps.starts.add(Object.assign(row, { start }))
       },
-      freeKey: () => dropMessageKey(deps.db, account.id, claim!, id),
       dropMessage: message => dropMessage(deps.db, account.id, attempt.id, message),
       onDecided: releaseKey,
     }

@@ -7,6 +7,7 @@ import {
   type ResendRow,
   STARTS,
   type StartRow,
+  VERIFICATION_OPERATION,
 } from '../../../src/core/verification/accept-store.ts'
 import { createCodes, type VerificationId } from '../../../src/core/verification/codes.ts'
 import {
@@ -164,6 +165,24 @@ describe('a start', () => {
     expect([dry!.kind, known!.kind]).toEqual(['insufficient', 'exists'])
     const head = await readVerificationOf(db, { accountId: poor, live: true, recipientKey: to }, NOW)
     expect(head).toMatchObject({ id: first.start.verificationId, current: true })
+  })
+
+  test('that nothing covers keeps its idempotency key only if no other channel is left', async () => {
+    const claim = { operation: VERIFICATION_OPERATION, key: 'covered by none', bodyHash: Buffer.alloc(32) }
+    const costly = startRow(nextKey(), { accountId: poor, amount: 100, claim })
+    const more = { ...costly, start: { ...costly.start, messages: [costly.id, ids.next('msg')] } }
+    const keys = async () => {
+      const { rows } = await db.query<{ status: number }>({
+        name: 'keys_of_poor',
+        text: `select status from idempotency where account_id = $1 and key = $2`,
+        values: [toUuid(poor), claim.key],
+      })
+      return rows.map(({ status }) => status)
+    }
+    expect(await accept([more])).toEqual([{ kind: 'insufficient' }])
+    expect(await keys()).toEqual([])
+    expect(await accept([costly])).toEqual([{ kind: 'insufficient' }])
+    expect(await keys()).toEqual([402])
   })
 
   test('takes a turn of its recipient, and is not stored if no turn is free', async () => {
