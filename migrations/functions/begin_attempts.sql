@@ -21,9 +21,35 @@ as $$
 #variable_conflict use_column
 declare
   v_begun integer;
+  v_lost integer[];
+  v_unknown integer[];
 begin
   if exists (select 1 from watched_accounts) then
     perform note_moves(p_now, p_account, p_id);
+  end if;
+
+  if p_repeated then
+    select array_agg(l.n), array_agg(l.n) filter (where l.status = 'unknown') into v_lost, v_unknown
+      from (
+        select i.n::integer as n, m.status from unnest(p_account, p_id) with ordinality as i (account_id, id, n)
+          join messages m on m.account_id = any (array[i.account_id]) and m.id = any (p_id[i.n:i.n]) and in_months(m.id, p_low, p_high)
+          join outbox o on o.account_id = any (array[i.account_id]) and o.message_id = i.id
+         where m.attempt_at = p_now and o.begun
+           -- The words of reclaim_from_dead: what is unknown for another reason has been made.
+           and (m.status = 'sending' or m.status = 'unknown' and m.error_detail = 'the process ended while the provider was being asked')
+           and not exists (select 1 from nodes x where x.id = o.owner)
+           for update of m, o) l;
+    if v_lost is not null then
+      update outbox o set owner = p_node, begun = (n <> all (coalesce(v_unknown, '{}')))
+        from unnest(v_lost) as n
+       where o.account_id = any (array[p_account[n]]) and o.message_id = p_id[n];
+      update messages m set status = 'queued', settled_at = p_now, unknown_at = null, error_detail = null,
+             past_attempts = coalesce(m.past_attempts, '[]') || jsonb_build_object(
+               'attempt', m.attempt, 'at', m.attempt_at, 'settledAt', p_now, 'connection', m.connection_id, 'counted', true,
+               'providerCode', null, 'detail', 'the attempt was recorded but not made')
+        from unnest(v_unknown) as n
+       where m.account_id = any (array[p_account[n]]) and m.id = any (p_id[n:n]) and in_months(m.id, p_low, p_high);
+    end if;
   end if;
 
   return query

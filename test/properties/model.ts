@@ -26,6 +26,8 @@ export type Message = {
   answer: string | null
   attemptAt: number | null
   settledAt: number | null
+  /** It is unknown because its node has died. */
+  isLost?: boolean
 }
 export type Waiting = { id: MessageId; owner: number | null; begun: boolean; dueAt: number }
 export type Key = { messageId: MessageId | null; status: number | null }
@@ -166,6 +168,7 @@ export function begin(state: State, node: number, nowMs: number, ids: MessageId[
   return ids.map(id => {
     const waiting = state.outbox.get(id)
     const message = state.messages.get(id)
+    if (repeated && waiting && message) resume(state, node, nowMs, waiting, message)
     if (!waiting || !message || waiting.owner !== node || (waiting.begun && !repeated)) return null
     waiting.begun = true
     if (message.status === 'sending') return message.attemptAt === nowMs ? message.attempt : null
@@ -180,6 +183,18 @@ export function begin(state: State, node: number, nowMs: number, ids: MessageId[
     message.attemptAt = nowMs
     return message.attempt
   })
+}
+
+/** What this node has begun at this time, before it was taken for dead. */
+function resume(state: State, node: number, nowMs: number, waiting: Waiting, message: Message): void {
+  if (!waiting.begun || message.attemptAt !== nowMs) return
+  if (waiting.owner !== null && state.nodes.has(waiting.owner)) return
+  const isUnmade = message.status === 'unknown' && message.isLost === true
+  if (message.status !== 'sending' && !isUnmade) return
+  waiting.owner = node
+  if (!isUnmade) return
+  waiting.begun = false
+  Object.assign(message, { status: 'queued', settledAt: nowMs })
 }
 
 export function claimDue(state: State, node: number, nowMs: number, limit: number): MessageId[] {
@@ -220,6 +235,7 @@ function settleOne(state: State, nowMs: number, row: SettleRow, repeated: boolea
   if (!open) return null
   if (repeated && message.settledAt === nowMs && message.status !== 'unknown') return null
   message.status = row.kind
+  message.isLost = false
   if (row.uncounted) message.attempt--
   message.settledAt = nowMs
   message.answer ??= row.answer
@@ -362,6 +378,7 @@ export function reclaim(state: State, nowMs: number, deadlineMs: number) {
     row.dueAt = deadlineMs
     const message = state.messages.get(row.id)!
     message.status = 'unknown'
+    message.isLost = true
     message.settledAt = nowMs
     counts.unknown++
   }

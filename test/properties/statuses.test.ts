@@ -18,7 +18,7 @@ const TRANSITIONS: Record<MessageStatus, readonly MessageStatus[]> = {
   queued: ['sending', 'cancelled', 'failed'],
   // Back to queued only if the provider provably did not accept it.
   sending: ['sent', 'failed', 'queued', 'unknown', 'cancelled'],
-  unknown: ['sent', 'failed', 'queued', 'delivered', 'undelivered', 'read', 'cancelled'],
+  unknown: ['sending', 'sent', 'failed', 'queued', 'delivered', 'undelivered', 'read', 'cancelled'],
   sent: ['delivered', 'undelivered', 'read', 'failed'],
   delivered: ['read'],
   read: [],

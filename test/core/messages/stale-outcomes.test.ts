@@ -379,6 +379,48 @@ describe('an attempt', () => {
     await clock.advance(1)
     expect(await begin(NODE, id, true)).toEqual([null])
   })
+
+  describe('whose recording its node has not heard of when others take it for dead', () => {
+    /** The number under which the node has registered again. */
+    const AGAIN = NODE + 10
+
+    async function recorded(): Promise<MessageId> {
+      const id = await accepted({ status: 'queued', begun: false })
+      expect(await begin(NODE, id)).toEqual([1])
+      return id
+    }
+
+    const reclaim = () => reclaimFromDead(database.db, clock.now() + 5_000, clock.now() + 86_400_000, 1_000)
+
+    test('is followed by another one, made by that node', async () => {
+      const id = await recorded()
+      await reclaim()
+      expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'unknown' })
+      expect(await begin(AGAIN, id, true)).toEqual([2])
+      // The response to the repeat may be lost as well.
+      expect(await begin(AGAIN, id, true)).toEqual([2])
+      const message = (await readMessage(database.db, account, id))!
+      expect(message).toMatchObject({ status: 'sending', attempt: 2, unknownAt: null, money: 'held' })
+      expect(message.pastAttempts).toMatchObject([{ attempt: 1, detail: 'the attempt was recorded but not made' }])
+      // A look-up of the first one that comes too late changes nothing.
+      expect(await settle(id, retried())).toBeNull()
+      expect(await settle(id, { attempt: 2, answer: 'sent' })).toEqual({ answer: 'sent' })
+    })
+
+    test('is made by that node if they have not reclaimed its messages yet', async () => {
+      const id = await recorded()
+      expect(await begin(AGAIN, id, true)).toEqual([1])
+      expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sending', attempt: 1 })
+    })
+
+    test('is left alone if it was settled meanwhile', async () => {
+      const id = await recorded()
+      await reclaim()
+      await settle(id, retried())
+      expect(await begin(AGAIN, id, true)).toEqual([null])
+      expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'queued', attempt: 1 })
+    })
+  })
 })
 
 test('a message whose code expires before it is sent counts as failed', async () => {
