@@ -11,6 +11,8 @@ const Recipient = Type.String({
 })
 /** 500,000 characters hold any HTML mail; each channel has its own, lower limit. */
 export const TEXT_MAX = 500_000
+/** Carriers reassemble as many everywhere, and Twilio takes as many (1,600 characters). */
+export const MAX_PARTS_OF_SMS = 10
 const Key = Type.String({ minLength: 1, maxLength: 200 })
 const Reference = Type.String({ minLength: 1, maxLength: 200 })
 const Address = Type.String({ minLength: 1, maxLength: 2_048 })

@@ -10,11 +10,12 @@ import {
   writeCursor,
 } from '../../contract/cursor.ts'
 import { createFaults, type Faults } from '../../contract/faults.ts'
+import { MAX_PARTS_OF_SMS } from '../../contract/send.ts'
 import type { Changes } from '../../infra/changes.ts'
 import type { Database, Db } from '../../infra/db.ts'
 import { createFreshCache } from '../../infra/fresh-cache.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { fromMicros } from '../../lib/money.ts'
+import { fromMicros, MAX_MICROS } from '../../lib/money.ts'
 import { allPrices, listPrices, replacePrices } from './price-store.ts'
 import { createPriceTable, type Price, type PriceTable } from './price-table.ts'
 
@@ -36,6 +37,8 @@ export type PricesDeps = {
 const ANY = '*'
 const CACHE_KEY = 'all'
 const TABLE = 'prices'
+/** So that the longest message, too, costs no more than an amount may be. */
+const MAX_PRICE_MICROS = Math.floor(MAX_MICROS / MAX_PARTS_OF_SMS)
 /** While notifications of changes fail, the list is read again this often rather than for every message. */
 const REREAD_MS = 500
 
@@ -108,7 +111,7 @@ function readPrice(row: PriceInput, path: string, faults: Faults): Price {
     country: country ?? null,
     prefix: prefix?.replace('+', '') ?? null,
     messageType: row.messageType ?? ANY,
-    price: readAmount(row.price, `${path}.price`, 0, faults),
+    price: readAmount(row.price, `${path}.price`, 0, faults, MAX_PRICE_MICROS),
     currency: row.currency,
   }
 }

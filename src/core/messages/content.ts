@@ -1,7 +1,7 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import type { SingleSendBody } from '../../contract/send.ts'
+import { MAX_PARTS_OF_SMS, type SingleSendBody } from '../../contract/send.ts'
 import { looksLikeHtml } from '../../lib/html.ts'
 import { countSms } from '../../lib/sms-parts.ts'
 
@@ -14,8 +14,6 @@ export type RenderedText = {
   sms: { encoding: 'GSM-7' | 'UCS-2'; characters: number; parts: number } | null
 }
 
-/** Ten parts: carriers reassemble as many everywhere, and Twilio takes as many (1,600 characters). */
-const MAX_SMS_PARTS = 10
 /** Characters (code points) of an e-mail's subject. */
 const MAX_SUBJECT_CHARACTERS = 255
 /** Characters that both chat platforms allow in a message. */
@@ -100,10 +98,10 @@ function composeEmail(body: SingleSendBody, text: string): RenderedText {
 export function composeSms(text: string, path: string): RenderedText {
   if (text === '') throw invalid(path, 'must not be empty for an SMS')
   const sms = countSms(text)
-  if (sms.parts > MAX_SMS_PARTS) {
+  if (sms.parts > MAX_PARTS_OF_SMS) {
     throw invalid(
       path,
-      `needs ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_SMS_PARTS} are allowed`,
+      `needs ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_PARTS_OF_SMS} are allowed`,
     )
   }
   return { text, subject: null, html: false, sms }

@@ -401,7 +401,9 @@ describe('an attempt', () => {
       expect(await begin(AGAIN, id, true)).toEqual([2])
       const message = (await readMessage(database.db, account, id))!
       expect(message).toMatchObject({ status: 'sending', attempt: 2, unknownAt: null, money: 'held' })
-      expect(message.pastAttempts).toMatchObject([{ attempt: 1, detail: 'the attempt was recorded but not made' }])
+      expect(message.pastAttempts).toMatchObject([
+        { attempt: 1, detail: 'the attempt was recorded but not made' },
+      ])
       // A look-up of the first one that comes too late changes nothing.
       expect(await settle(id, retried())).toBeNull()
       expect(await settle(id, { attempt: 2, answer: 'sent' })).toEqual({ answer: 'sent' })

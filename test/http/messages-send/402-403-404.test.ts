@@ -43,6 +43,31 @@ describe('402 INSUFFICIENT_BALANCE', () => {
     expect([second.status, await poor.wallet()]).toMatchObject([200, { balance: 0, captured: 0.0079 }])
   })
 
+  test('for a message of ten parts at the highest price, which no wallet covers', async () => {
+    const { body } = await app.admin('GET', '/prices?limit=500')
+    const price = {
+      channel: 'local_sms',
+      country: '*',
+      messageType: '*',
+      price: 858_993_459.2,
+      currency: 'JPY',
+    }
+    const list = (body['data'] as Record<string, unknown>[]).map(({ country, prefix, ...row }) => ({
+      ...row,
+      ...(country === null ? { prefix } : { country }),
+    }))
+    expect(
+      (await app.admin('PUT', '/prices', { prices: [...list, { ...price, price: 858_993_459.200001 }] }))
+        .status,
+    ).toBe(400)
+    expect((await app.admin('PUT', '/prices', { prices: [...list, price] })).status).toBe(200)
+    const body10 = { to: PHONE, text: 'a'.repeat(1_530) }
+    await refused(await app.createAccount({ currency: 'JPY', balance: 8_589_934_591 }), body10, INSUFFICIENT)
+    const rich = await app.createAccount({ currency: 'JPY', balance: 8_589_934_592 })
+    expect((await rich.send(body10, { live: true })).status).toBe(200)
+    expect(await rich.wallet()).toMatchObject({ balance: 0, captured: 8_589_934_592 })
+  })
+
   test('for concurrent sends beyond what the wallet covers, and the others succeed', async () => {
     const rich = await app.createAccount({ balance: 0.0079 * 7 })
     const sends = Array.from({ length: 20 }, () => rich.send({ to: PHONE, text: 'Hello' }, { live: true }))
