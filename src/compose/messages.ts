@@ -144,6 +144,7 @@ export function createMessageRooms(base: Foundation, deps: MessageRoomsDeps) {
     acceptsLive: ({ provider, enabled }) => provider !== SANDBOX || (enabled && config.sandbox),
     waiters,
     circuits,
+    stopping,
     conclude,
     files: createFileSources({ db, guarded: base.guarded, media }),
     findUnwanted: createUnwanted(base, consent.suppressedOn),

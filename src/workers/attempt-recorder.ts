@@ -10,7 +10,8 @@ import type { DueClaimerDeps } from './due-claimer.ts'
 
 /**
  * Records an attempt, many in one statement: its number, or null where the message
- * is no longer this node's to send, or must not be sent any more. Waits while the database is down, unless stopping.
+ * is no longer this node's to send, or must not be sent any more. Waits while the database is down, for some time also in
+ * a stop: an attempt that may be recorded and is not made would leave its message unknown.
  */
 export type RecordAttempt = (item: OutboxItem) => Promise<number | null>
 

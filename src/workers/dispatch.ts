@@ -69,6 +69,8 @@ export type DispatchDeps = DueClaimerDeps &
     acceptsLive(open: OpenLink): boolean
     waiters: Waiters
     circuits: Circuits
+    /** True once a stop does not wait any more for a database that is unavailable. */
+    stopping(): boolean
     /** Applies an attempt's outcome to its message. */
     conclude: Conclude
     observe?(outcome: Outcome['kind'], item: OutboxItem, provider: string): void
@@ -88,7 +90,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
   const lanes = new Map<ConnectionId, Lane>()
   const submitToProvider = createSubmitter(deps)
   const claim = createDueClaimer(deps)
-  const recordAttempt = createAttemptRecorder({ ...deps, stopping: () => stopping })
+  const recordAttempt = createAttemptRecorder(deps)
   /** Every message that this node holds, from its hand-over to its settlement. */
   const heldItems = createShortLivedMap<MessageId, OutboxItem>()
   const backlog = createBacklog()

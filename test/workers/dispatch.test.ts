@@ -3,7 +3,7 @@ import type { Links, OpenLink } from '../../src/channels/links.ts'
 import type { Outcome } from '../../src/channels/provider.ts'
 import { createWaiters } from '../../src/core/messages/waiters.ts'
 import type { OutboxItem } from '../../src/core/outbox/dispatch-port.ts'
-import type { Query } from '../../src/infra/db.ts'
+import { DatabaseUnavailable, type Query } from '../../src/infra/db.ts'
 import { createIds } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createCircuits } from '../../src/workers/circuit.ts'
@@ -13,8 +13,11 @@ import { createFakeClock, turn } from '../support/fake-clock.ts'
 const clock = createFakeClock()
 const ids = createIds(clock, createRandom())
 
-/** A dispatcher with one connection of one slot, whose provider never responds. */
-function started() {
+/**
+ * A dispatcher with one connection of one slot, whose provider never responds. The responses to the first `lost` records of an
+ * attempt are lost, and the stop waits for the database.
+ */
+function started({ lost = 0 } = {}) {
   const sent: string[] = []
   const outcomes = new Map<string, Outcome['kind']>()
   const released: string[] = []
@@ -34,6 +37,7 @@ function started() {
     db: {
       async query({ name }: Query) {
         if (name === 'give_back') released.push(name)
+        if (name === 'begin_attempts' && lost-- > 0) throw new DatabaseUnavailable(new Error('no answer'))
         return { rows: name === 'begin_attempts' ? [{ item: 1, attempt: 1 }] : [], rowCount: 0 }
       },
     },
@@ -52,6 +56,7 @@ function started() {
     files: {},
     findUnwanted: async () => new Map(),
     node: () => 1,
+    stopping: () => false,
   } as unknown as DispatchDeps)
   dispatcher.syncLanes()
   const item = (): OutboxItem => ({
@@ -96,4 +101,19 @@ test('a message that was admitted before a stop and is accepted after it goes ba
   dispatcher.push(admitted, true)
   await turn()
   expect([sent, outcomes.get(admitted.id)]).toEqual([[], 'throttled'])
+})
+
+test('a message whose attempt is being recorded when the node stops is submitted, although the response to that is lost', async () => {
+  const { dispatcher, sent, outcomes, item } = started({ lost: 1 })
+  const held = item()
+  dispatcher.push(held, false)
+  const stopped = dispatcher.stop()
+  await turn()
+  await clock.advance(200)
+  await turn()
+  expect(sent).toEqual([held.id])
+  dispatcher.abandonSubmits()
+  await clock.advance(250)
+  await stopped
+  expect(outcomes.get(held.id)).toBe('unknown')
 })
