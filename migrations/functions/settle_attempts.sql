@@ -53,8 +53,9 @@ begin
       select i.n::integer from unnest(p_account, p_id, p_kind) with ordinality as i (account_id, id, kind, n)
         join messages m on m.account_id = any (array[i.account_id]) and m.id = i.id
        where (m.settled_at = p_now and (m.status <> 'unknown' or i.kind = 'unknown'))
-          -- A throttled message was tried again since: the new attempt has the same number.
-          or m.attempt_at > p_now
+          -- A throttled message was tried again since: the new attempt has the same number. The time alone may be that of a
+          -- clock which was set back.
+          or m.attempt_at > p_now and m.past_attempts -> -1 @> jsonb_build_object('attempt', m.attempt, 'counted', false)
     loop
       v_kind[v_done] := null;
     end loop;

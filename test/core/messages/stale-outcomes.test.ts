@@ -120,6 +120,22 @@ describe('an outcome', () => {
     expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sent' })
   })
 
+  test('of which nothing was stored before is stored by its repeat, also if the clock was set back since the attempt began', async () => {
+    const id = await accepted()
+    await settle(id, { ...retried(), uncounted: true })
+    await clock.advance(1_000)
+    await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])
+    await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)
+    await settle(id, retried())
+    await beginAgain(id)
+    const row = settleRow({ accountId: account, id, connectionId, eventId: ids.next('evt') }, { attempt: 2 })
+    const failed: SettleRow = { ...row, kind: 'failed', errorCode: 'MESSAGE_REJECTED' }
+    expect(await settleAttempts(database.db, clock.now() - 60_000, [failed], true)).toEqual([
+      { answer: null },
+    ])
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'failed', money: 'released' })
+  })
+
   test('does not change the first answer', async () => {
     const id = await accepted()
     expect(await settle(id, unknown())).toEqual({ answer: 'queued' })
