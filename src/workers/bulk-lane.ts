@@ -51,6 +51,8 @@ export type BulkLaneDeps = HandOverDeps & {
   /** The next rows without an outcome. */
   fetch(ask: RowRequest): Promise<StoredRow[]>
   pause(job: JobRef, why: PauseCause): Promise<void>
+  /** Returns messages of the job to the outbox that wait for their connection. */
+  returnHeld(id: JobRef['id']): void
 }
 
 /** Rows are fetched for some seconds at once. */
@@ -101,6 +103,7 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
       state.job = job
       return state
     })
+    for (const state of before) if (!order.includes(state)) returnHeld(state)
     for (const [id, state] of jobs) {
       // The rows that it sent last still count if it was paused and resumes within the second.
       const over = state.inFlight.length === 0 && state.window.isUnused()
@@ -111,6 +114,14 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
   function addJob(state: JobState): JobState {
     jobs.set(state.job.id, state)
     return state
+  }
+
+  /**
+   * A message that waits for its connection keeps its slot of the account's window, and would leave during the pause: a slow
+   * or throttled connection would take the rate of other jobs for all that time.
+   */
+  function returnHeld(state: JobState): void {
+    if (state.window.hasReserved()) deps.returnHeld(state.job.id)
   }
 
   // --- dealing --------------------------------------------------------------------
@@ -260,6 +271,8 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
     // If the lane is no longer this node's, the row keeps its place, so that it does not count as done.
     if (done !== 'lost') state.inFlight.splice(state.inFlight.indexOf(row.n), 1)
     if (isHandedOver(state)) deps.onJobChanged(accountId)
+    // It was paused or cancelled meanwhile.
+    if (!order.includes(state)) returnHeld(state)
     rowsInProgress--
     deps.gate.leave(done === 'sent')
     if (rowsInProgress === 0) onDrained?.()

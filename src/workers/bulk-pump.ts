@@ -31,11 +31,11 @@ export type BulkPump = {
 
 export type BulkPumpDeps = Omit<
   BulkLaneDeps,
-  'fetch' | 'fail' | 'pause' | 'onLaneLost' | 'onJobChanged' | 'gate' | 'slots' | 'isCrowded'
+  'fetch' | 'fail' | 'pause' | 'returnHeld' | 'onLaneLost' | 'onJobChanged' | 'gate' | 'slots' | 'isCrowded'
 > & {
   db: Database
   /** The free slots of connections, and notices of slots that are free again. */
-  connections: Pick<Dispatcher, 'freeSlotsAt' | 'onSlotFree' | 'onReturn'>
+  connections: Pick<Dispatcher, 'freeSlotsAt' | 'onSlotFree' | 'onReturn' | 'returnHeld'>
   node(): number
   account(id: AccountId): AccountSnapshot | null | Promise<AccountSnapshot | null>
 }
@@ -101,6 +101,7 @@ export function createBulkPump(deps: BulkPumpDeps): BulkPump {
     fetch: ask => fetches.add(ask),
     fail: row => failures.add(row),
     pause: (job, why) => pauseBySystem(db, job, why),
+    returnHeld: deps.connections.returnHeld,
     onLaneLost: accountId => void lostLanes.add(accountId),
     onJobChanged: accountId => void dirty.add(accountId),
   }

@@ -12,7 +12,7 @@ import { createAttemptRecorder } from './attempt-recorder.ts'
 import { createBacklog } from './backlog.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
-import { type AssignTurn, createJobTurns, isJobItem } from './job-turns.ts'
+import { type AssignTurn, createJobTurns, isJobItem, type JobItem } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createOrphanCheck } from './orphaned.ts'
 import { createSubmitter, type SubmitterDeps } from './submitter.ts'
@@ -35,6 +35,8 @@ export type Dispatcher = Dispatch & {
   onSlotFree(wake: (connectionId: ConnectionId) => void): void
   /** Sets the function that decides when a message of a bulk job may be sent that comes from the outbox, or is sent again. */
   onReturn(turnOf: AssignTurn): void
+  /** A bulk job does not send any more: its messages that are held here go back to the outbox, and wait there. */
+  returnHeld(jobId: JobItem['bulkJobId']): void
   /** The response to an accept of the message was lost: it may be stored, with its first attempt if `begun`, which is not made. */
   noteLostAccept(id: MessageId, begun: boolean): void
   /** Such a message is stored. If its attempt was certainly recorded with it, that is reverted: the message is due again. */
@@ -360,6 +362,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       notifySlotFree = wake
     },
     onReturn: turns.onReturn,
+    returnHeld(jobId) {
+      for (const [id, lane] of lanes) {
+        const held = lane.drain(item => item.bulkJobId === jobId)
+        if (held.length === 0) continue
+        void releaseItems(held)
+        notifySlotFree(id)
+      }
+    },
     noteLostAccept: unmadeAttempts.noteLostAccept,
     async undoAttempt(message) {
       if (!unmadeAttempts.takeIfRecorded(message.id)) return

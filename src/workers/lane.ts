@@ -36,8 +36,8 @@ export type Lane = {
   allPausedUntil(): number
   /** Pauses one account, or all; never shortens a pause. */
   pause(forMs: number, accountId: AccountId | null): void
-  /** Empties the queue and returns the held messages. */
-  drain(): OutboxItem[]
+  /** Removes the held messages, or those of them that match, and returns them. */
+  drain(matches?: (item: OutboxItem) => boolean): OutboxItem[]
   /** Removes and returns the arrived messages that wait for a slot. */
   drainArrived(): OutboxItem[]
   /** The link was replaced: the queue continues with the new one. */
@@ -204,11 +204,11 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
         pausedAccounts.delete(pausedAccounts.keys().next().value!)
       pausedAccounts.set(accountId, longest)
     },
-    drain() {
-      const items = queue.slice(head)
-      queue = []
+    drain(matches = () => true) {
+      const held = queue.slice(head)
+      queue = held.filter(item => !matches(item))
       head = 0
-      return items
+      return held.filter(matches)
     },
     drainArrived() {
       const items = arrived

@@ -42,6 +42,7 @@ beforeEach(() => {
     rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
     fail: (row: FailedRow) => fail(row),
     pause: never,
+    returnHeld() {},
     noteLostAccept: never,
     undoAttempt: never,
     pausedUntil: () => 0,

@@ -182,7 +182,12 @@ function pumpOver(answers: Answers) {
     ids,
     log: { debug() {}, info() {}, warn() {}, error() {} },
     rows: { faultsOf: () => [{ path: 'to', message: 'must be there' }] },
-    connections: { freeSlotsAt: () => Number.POSITIVE_INFINITY, onSlotFree() {}, onReturn() {} },
+    connections: {
+      freeSlotsAt: () => Number.POSITIVE_INFINITY,
+      onSlotFree() {},
+      onReturn() {},
+      returnHeld() {},
+    },
     pausedUntil: () => 0,
     node: () => 1,
     account: () => account,

@@ -3,7 +3,7 @@ import type { BulkJob } from '../../../src/contract/bulk.ts'
 import { toUuid } from '../../../src/lib/ids.ts'
 import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { bulkRows, createBulk, readBulk, readBulkRows, sentTimes, untilBulk } from '../../support/bulk.ts'
-import { notNow, slowDown, startSmsGateway, taken } from '../../support/gateways.ts'
+import { notNow, slowDown, startChatGateway, startSmsGateway, taken } from '../../support/gateways.ts'
 import type { PeerAct } from '../../support/http-peer.ts'
 import { mostInASecond } from '../../support/most-in-a-second.ts'
 
@@ -313,6 +313,50 @@ describe('rate, pause, resume and cancel', () => {
 })
 
 const toSix = (amount: number) => Number(amount.toFixed(6))
+
+describe('rows that wait for a slow connection', () => {
+  const slow = { maxConnections: 1, messagesPerSecond: 1 }
+
+  test('stay while their job is paused, and leave once it is resumed', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: slow })
+    const id = await begin(account, 10, bulkRows(15), { live: true })
+    await app.until(
+      async () => gateway.peer.requests.length,
+      count => count >= 2,
+    )
+    expect(
+      (await app.call(`/api/v2/messages/bulk/${id}/pause`, { method: 'POST', key: account.liveKey })).status,
+    ).toBe(200)
+    await app.pass(1_000)
+    const left = gateway.peer.requests.length
+    await app.pass(10_000)
+    expect(gateway.peer.requests).toHaveLength(left)
+    await app.call(`/api/v2/messages/bulk/${id}/resume`, { method: 'POST', key: account.liveKey })
+    const done = await untilBulk(app, account, id, 'completed')
+    expect(done.counts).toEqual({ pending: 0, sent: 15, failed: 0, cancelled: 0 })
+    expect(gateway.peer.requests).toHaveLength(15)
+    await gateway.close()
+  })
+
+  test('leave the account’s rate to other jobs while the provider throttles', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: slow })
+    const headers = { 'content-type': 'application/json', 'retry-after': '600' }
+    gateway.act(nth => (nth === 1 ? taken(nth) : { status: 429, headers, body: '{"error":"slower"}' }))
+    const chat = await startChatGateway(app, { account })
+    chat.act(nth => ({ status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }))
+    const throttled = await begin(account, 10, bulkRows(60), { live: true })
+    await untilBulk(app, account, throttled, 'paused')
+    const rows = bulkRows(40, { channel: 'official_chatapp', messageType: 'free_text' })
+    const other = await begin(account, 10, rows, { live: true })
+    await app.pass(7_000)
+    expect(await readBulk(app, account, other)).toMatchObject({ status: 'completed', counts: { sent: 40 } })
+    expect(await readBulk(app, account, throttled)).toMatchObject({ status: 'paused', counts: { sent: 1 } })
+    await gateway.close()
+    await chat.close()
+  })
+})
 
 describe('a bulk job is paused automatically', () => {
   test('when the balance is insufficient, until it is credited', async () => {
