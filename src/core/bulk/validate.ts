@@ -47,6 +47,8 @@ const ROWS_AT_ONCE = 50
 const NOTED_ROWS = 1_000
 /** Rows of one job before the next job's turn. A new job waits for the turns of a round, a second or two. */
 const ROWS_IN_A_TURN = 2_000
+/** A turn ends earlier after this long: with a provider that is slow to tell whom it reaches, its rows take a minute. */
+const TURN_MS = 1_000
 const JOBS_IN_A_ROUND = 8
 /** Longer error messages are cut. */
 const MAX_EXPLAINED_CHARACTERS = 1_000
@@ -77,14 +79,15 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
     return more || jobs.length >= JOBS_IN_A_ROUND
   }
 
-  /** Validates up to `ROWS_IN_A_TURN` rows; false if nothing of the job is left for this node. */
+  /** Validates up to `ROWS_IN_A_TURN` rows, for `TURN_MS`; false if nothing of the job is left for this node. */
   async function validateSome(job: Job): Promise<boolean> {
     const account = await deps.account(job.accountId)
     if (!account) return false
     const caller = rowCaller(account, job.live, job.keyId)
     let cheapest = await selectCheapest(db, job)
     let at = job.validated
-    const until = Math.min(job.total, at + ROWS_IN_A_TURN)
+    let until = Math.min(job.total, at + ROWS_IN_A_TURN)
+    const endsMs = clock.monotonic() + TURN_MS
     let unstored: { from: number; invalid: InvalidRow[] } = { from: at, invalid: [] }
     let storing: Promise<boolean> = Promise.resolve(true)
     let next = readAhead(job, at)
@@ -100,6 +103,7 @@ export function createBulkValidator(deps: BulkValidatorDeps): BulkValidator {
       cheapest = checked.cheapest
       unstored.invalid.push(...checked.invalid)
       at += rows.length
+      if (clock.monotonic() >= endsMs) until = at
       if (at < until && at - unstored.from < NOTED_ROWS) continue
       // Stored while the next rows are checked; one write after the other.
       if (!(await storing)) return false

@@ -62,3 +62,51 @@ test('a stop waits for the rows that are being checked, and not for the jobs of 
   expect(asked).toHaveLength(1)
   expect(stored).toEqual([])
 })
+
+test('a job whose provider is slow to tell whom it reaches does not keep others waiting for long', async () => {
+  const [slow, quick] = [validating(), validating()]
+  const askedMs = { slow: [] as number[], quick: [] as number[] }
+  const jobs = [slow, quick]
+  const validator = createBulkValidator({
+    db: {
+      async query({ name, values = [] }: Query) {
+        const rows: Record<string, () => object[]> = {
+          bulk_claim_validations: () => jobs.splice(0),
+          bulk_cheapest: () => [{ cheapest: {} }],
+          bulk_read_rows: () =>
+            Array.from({ length: values[3] as number }, (_, at) => ({
+              n: (values[2] as number) + at,
+              body: '{"to":"+4"}',
+            })),
+          bulk_note_page: () => [{ noted: 1 }],
+          bulk_read: () => [{ ...quick, invalid: 1 }],
+          bulk_end_validation: () => [],
+        }
+        return { rows: rows[name]!(), rowCount: 1 }
+      },
+    },
+    clock,
+    log: { error() {} },
+    node: () => 1,
+    account: (id: string) => ({ id }) as AccountSnapshot,
+    faultsOf: () => null,
+    async world({ account }: { account: AccountSnapshot }) {
+      const isSlow = toUuid(account.id) === slow.account_id
+      askedMs[isSlow ? 'slow' : 'quick'].push(clock.monotonic())
+      if (isSlow) await new Promise<void>(resolve => clock.after(2_000, resolve))
+      throw new Error('no route')
+    },
+  } as unknown as BulkValidatorDeps)
+
+  const beganMs = clock.monotonic()
+  let isOver = false
+  const round = validator.round().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await turn()
+    await clock.advance(100)
+  }
+  expect(await round).toBe(true)
+  expect(askedMs.quick[0]! - beganMs).toBeLessThan(5_000)
+})
