@@ -80,6 +80,11 @@ export type DispatchDeps = DueClaimerDeps &
 
 /** Messages of one connection that one poll claims at most: keeps each poll short. */
 const MAX_CLAIMED = 500
+/**
+ * Messages that are held while their connection rests for so long are told of it, as the one that was throttled is. For a
+ * shorter rest they keep their places: a gateway may ask many times for a second or two.
+ */
+const LONG_REST_MS = 5_000
 /** If the bulk job of a message has been cancelled, the message is withdrawn within this time of its release. */
 const WITHDRAWN_WITHIN_MS = 2_000
 
@@ -258,7 +263,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message') {
       lane?.pause(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
-      item.submitCallbacks?.throttled?.(outcome.afterMs)
+      const waiting = outcome.scope === 'account' || outcome.afterMs < LONG_REST_MS ? [] : lane?.held()
+      for (const each of [item, ...(waiting ?? [])]) each.submitCallbacks?.throttled?.(outcome.afterMs)
     }
     if (lane) {
       freeSlot(lane)

@@ -21,6 +21,8 @@ export type Lane = {
   next(): OutboxItem | null
   leave(): void
   hold(item: OutboxItem): void
+  /** The messages that wait here. */
+  held(): readonly OutboxItem[]
   /** How many more may be held here. */
   room(): number
   /**
@@ -180,6 +182,7 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     hold(item) {
       queue.push(item)
     },
+    held: () => queue.slice(head),
     room,
     freeSlots() {
       const isOpen = open.link.messagesPerSecond === undefined && allPausedUntilMs <= clock.monotonic()
@@ -206,8 +209,8 @@ export function createLane(first: OpenLink, clock: Clock, wake: () => void): Lan
     },
     drain(matches = () => true) {
       const held = queue.slice(head)
-      queue = held.filter(item => !matches(item))
       head = 0
+      queue = held.filter(item => !matches(item))
       return held.filter(matches)
     },
     drainArrived() {

@@ -26,7 +26,7 @@ export type SubmitCallbacks = {
   submitted(connectionId: ConnectionId | null): void
   /** The provider has answered. */
   answered(): void
-  /** It has asked for no messages, or for none of this account, for so long. */
+  /** It has asked for no messages, or for none of this account, for so long; maybe in its answer to another message. */
   throttled?(forMs: number): void
 }
 

@@ -356,6 +356,34 @@ describe('rows that wait for a slow connection', () => {
     await gateway.close()
     await chat.close()
   })
+
+  test('do so also when another message was throttled, and all rows of their job wait', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: slow })
+    const headers = { 'content-type': 'application/json', 'retry-after': '600' }
+    gateway.act(nth => (nth < 6 ? taken(nth) : { status: 429, headers, body: '{"error":"slower"}' }))
+    const chat = await startChatGateway(app, { account })
+    chat.act(nth => ({ status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }))
+    const text = { content: { text: 'Hello' }, channel: 'local_sms', messageType: 'utility' }
+    const singles = Array.from({ length: 9 }, (_, at) => ({ to: `+1202555900${at}`, ...text }))
+    await app.during(Promise.all(singles.map(body => account.send(body, { live: true }))))
+    const waiting = await begin(account, 10, bulkRows(10), { live: true })
+    await app.until(
+      () => sentTimes(app, waiting),
+      times => times.length === 10,
+    )
+    await app.until(
+      async () => gateway.peer.requests.length,
+      count => count === 6,
+    )
+    const rows = bulkRows(40, { channel: 'official_chatapp', messageType: 'free_text' })
+    const other = await begin(account, 10, rows, { live: true })
+    await app.pass(7_000)
+    expect(await readBulk(app, account, other)).toMatchObject({ status: 'completed', counts: { sent: 40 } })
+    expect(await readBulk(app, account, waiting)).toMatchObject({ status: 'paused', counts: { sent: 0 } })
+    await gateway.close()
+    await chat.close()
+  })
 })
 
 describe('a bulk job is paused automatically', () => {
