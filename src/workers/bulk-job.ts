@@ -65,6 +65,15 @@ export function isConnectionUnknown({ lastConnectionId, inFlight }: JobState): b
   return lastConnectionId === undefined && inFlight.length > 0
 }
 
+/** Of the bodies that wait, no others are fetched beside so many: the rows of a second may have hundreds of megabytes of attachments. */
+const MAX_WAITING_CHARACTERS = 16_000_000
+
+/** Whether so many rows wait that no others need to be fetched yet. */
+export function hasRowsForNow({ job, waiting }: JobState): boolean {
+  if (waiting.length >= job.perSecond!) return true
+  return waiting.reduce((sum, { body }) => sum + body.length, 0) >= MAX_WAITING_CHARACTERS
+}
+
 /** Everything is handed over. */
 export function isHandedOver({ job, waiting, inFlight, cursor }: JobState): boolean {
   return cursor >= job.total && waiting.length === 0 && inFlight.length === 0

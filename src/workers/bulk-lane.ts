@@ -12,6 +12,7 @@ import {
   addFetchedRows,
   createJobState,
   handedBelow,
+  hasRowsForNow,
   isConnectionUnknown,
   isHandedOver,
   type JobState,
@@ -236,8 +237,8 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
   }
 
   function refill(state: JobState): void {
-    const { job, waiting } = state
-    if (state.fetching || state.cursor >= job.total || waiting.length >= job.perSecond!) return
+    const { job } = state
+    if (state.fetching || state.cursor >= job.total || hasRowsForNow(state)) return
     state.fetching = true
     const { readGeneration } = state
     deps

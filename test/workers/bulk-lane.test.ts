@@ -73,6 +73,18 @@ test('rows that cannot be read are requested again a second later', async () => 
   }
 })
 
+test('rows with long attachments are not fetched for a whole second', async () => {
+  const body = 'x'.repeat(6_000_000)
+  // As the store reads such rows: one at a time.
+  fetch = async ({ from }) => [{ n: from, body }]
+  fail = () => new Promise(() => {})
+  lane.update([job(10)], account(10))
+  lane.run()
+  for (let look = 0; look < 400; look++) await clock.advance(50)
+  // One is on its way, and the others wait for its connection.
+  expect(asks.map(ask => ask.from)).toEqual([0, 1, 2, 3])
+})
+
 test('a job without a share of the account’s rate is queued, and none of its rows is fetched', async () => {
   const jobs = [job(4), job(4), job(4)]
   lane.update(jobs, account(6))
