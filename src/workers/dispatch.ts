@@ -142,8 +142,15 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
       lane.hold(item)
+      tellOfRest(lane, [item])
       pump(lane)
     } else void releaseItems([item])
+  }
+
+  function tellOfRest(lane: Lane, held: readonly OutboxItem[]): void {
+    const restMs = lane.allPausedUntil() - clock.now()
+    if (restMs < LONG_REST_MS) return
+    for (const item of held) item.submitCallbacks?.throttled?.(restMs)
   }
 
   function hold(item: OutboxItem): void {
@@ -263,8 +270,8 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     deps.observe?.(outcome.kind, item, open?.provider ?? '')
     if (outcome.kind === 'throttled' && outcome.scope !== 'message') {
       lane?.pause(outcome.afterMs, outcome.scope === 'account' ? item.accountId : null)
-      const waiting = outcome.scope === 'account' || outcome.afterMs < LONG_REST_MS ? [] : lane?.held()
-      for (const each of [item, ...(waiting ?? [])]) each.submitCallbacks?.throttled?.(outcome.afterMs)
+      item.submitCallbacks?.throttled?.(outcome.afterMs)
+      if (lane) tellOfRest(lane, lane.held())
     }
     if (lane) {
       freeSlot(lane)

@@ -316,6 +316,8 @@ const toSix = (amount: number) => Number(amount.toFixed(6))
 
 describe('rows that wait for a slow connection', () => {
   const slow = { maxConnections: 1, messagesPerSecond: 1 }
+  const headers = { 'content-type': 'application/json', 'retry-after': '600' }
+  const rests: PeerAct = { status: 429, headers, body: '{"error":"slower"}' }
 
   test('stay while their job is paused, and leave once it is resumed', async () => {
     const account = await app.createAccount({ balance: 100 })
@@ -342,8 +344,7 @@ describe('rows that wait for a slow connection', () => {
   test('leave the account’s rate to other jobs while the provider throttles', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account, config: slow })
-    const headers = { 'content-type': 'application/json', 'retry-after': '600' }
-    gateway.act(nth => (nth === 1 ? taken(nth) : { status: 429, headers, body: '{"error":"slower"}' }))
+    gateway.act(nth => (nth === 1 ? taken(nth) : rests))
     const chat = await startChatGateway(app, { account })
     chat.act(nth => ({ status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }))
     const throttled = await begin(account, 10, bulkRows(60), { live: true })
@@ -360,8 +361,7 @@ describe('rows that wait for a slow connection', () => {
   test('do so also when another message was throttled, and all rows of their job wait', async () => {
     const account = await app.createAccount({ balance: 100 })
     const gateway = await startSmsGateway(app, { account, config: slow })
-    const headers = { 'content-type': 'application/json', 'retry-after': '600' }
-    gateway.act(nth => (nth < 6 ? taken(nth) : { status: 429, headers, body: '{"error":"slower"}' }))
+    gateway.act(nth => (nth < 6 ? taken(nth) : rests))
     const chat = await startChatGateway(app, { account })
     chat.act(nth => ({ status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }))
     const text = { content: { text: 'Hello' }, channel: 'local_sms', messageType: 'utility' }
@@ -381,6 +381,42 @@ describe('rows that wait for a slow connection', () => {
     await app.pass(7_000)
     expect(await readBulk(app, account, other)).toMatchObject({ status: 'completed', counts: { sent: 40 } })
     expect(await readBulk(app, account, waiting)).toMatchObject({ status: 'paused', counts: { sent: 0 } })
+    await gateway.close()
+    await chat.close()
+  })
+
+  test('do so also when they are due again while the provider throttles', async () => {
+    const account = await app.createAccount({ balance: 100, plan: { name: 'p', bulkCeilingPerSecond: 2 } })
+    const gateway = await startSmsGateway(app, {
+      account,
+      retryPolicy: { maxAttempts: 8, backoffMs: 20_000 },
+    })
+    const chat = await startChatGateway(app, { account })
+    chat.act(nth => ({ status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }))
+    gateway.act(notNow)
+    const retried = await begin(account, 2, bulkRows(2), { live: true })
+    await app.until(
+      async () => gateway.peer.requests.length,
+      count => count === 2,
+    )
+    gateway.act(rests)
+    const single = {
+      to: '+12025559000',
+      channel: 'local_sms',
+      messageType: 'utility',
+      content: { text: 'Hi' },
+    }
+    await app.during(account.send(single, { live: true }))
+    await app.pass(30_000)
+    const rows = bulkRows(6, { channel: 'official_chatapp', messageType: 'free_text' })
+    const other = await begin(account, 2, rows, { live: true })
+    await app.pass(6_000)
+    expect(await readBulk(app, account, other)).toMatchObject({ status: 'completed', counts: { sent: 6 } })
+    expect(await readBulk(app, account, retried)).toMatchObject({ status: 'paused', counts: { pending: 2 } })
+    gateway.act(taken)
+    await app.leap(600_000)
+    const done = await untilBulk(app, account, retried, 'completed')
+    expect(done.counts).toMatchObject({ sent: 2, failed: 0 })
     await gateway.close()
     await chat.close()
   })
