@@ -40,7 +40,7 @@ export type BulkLane = {
   jobStates(): (JobRef & { status: 'queued' | 'running'; handedBelow: number })[]
   /** Whether it has nothing to do, and no row that has yet to be sent. */
   isIdle(): boolean
-  /** Hands over no further rows; resolves when none is in progress. */
+  /** Hands over no further rows; resolves when none is in progress, and none waits for its connection. */
   stop(): Promise<void>
 }
 
@@ -369,6 +369,8 @@ export function createBulkLane(lease: LaneLease, opensAtMs: number, deps: BulkLa
       cancelNext()
       returns.deferAll()
       if (rowsInProgress > 0) await new Promise<void>(resolve => (onDrained = resolve))
+      // They would leave beside the rows of whoever takes the lane next, who does not know of them.
+      for (const state of jobs.values()) returnHeld(state)
     },
   }
 }

@@ -420,6 +420,43 @@ describe('rows that wait for a slow connection', () => {
     await gateway.close()
     await chat.close()
   })
+
+  test('count towards the account’s rate also if its lane is lost and taken anew meanwhile', async () => {
+    const account = await app.createAccount({ balance: 100 })
+    const gateway = await startSmsGateway(app, { account, config: slow })
+    const chat = await startChatGateway(app, { account })
+    const leftMs: number[] = []
+    gateway.act(nth => {
+      leftMs.push(app.now())
+      return taken(nth)
+    })
+    chat.act(nth => {
+      leftMs.push(app.now())
+      return { status: 200, headers, body: JSON.stringify({ messages: [{ id: `wamid.${nth}` }] }) }
+    })
+    const waiting = await begin(account, 10, bulkRows(10), { live: true })
+    await app.until(
+      () => sentTimes(app, waiting),
+      times => times.length === 10,
+    )
+    const rows = bulkRows(60, { channel: 'official_chatapp', messageType: 'free_text' })
+    const other = await begin(account, 10, rows, { live: true })
+    await app.until(
+      () => readBulk(app, account, other),
+      job => job.counts.sent > 0,
+    )
+    await app.db.query({
+      name: 't_take_lane',
+      text: 'update bulk_lanes set fence = fence + 1 where account_id = $1',
+      values: [toUuid(account.id as `acc_${string}`)],
+    })
+    await untilBulk(app, account, other, 'completed')
+    await untilBulk(app, account, waiting, 'completed')
+    expect(leftMs).toHaveLength(70)
+    expect(mostInASecond(leftMs)).toBeLessThanOrEqual(10)
+    await gateway.close()
+    await chat.close()
+  })
 })
 
 describe('a bulk job is paused automatically', () => {
