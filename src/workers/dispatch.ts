@@ -3,15 +3,15 @@ import type { Outcome } from '../channels/provider.ts'
 import type { Conclude } from '../core/messages/conclude.ts'
 import type { Waiters } from '../core/messages/waiters.ts'
 import type { Admission, Dispatch, OutboxItem } from '../core/outbox/dispatch-port.ts'
-import { type OwnedRow, releaseRows } from '../core/outbox/store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AccountId, ConnectionId, MessageId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { createShortLivedMap } from '../lib/short-lived-map.ts'
+import { createAttemptEnds } from './attempt-ends.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
 import { createBacklog } from './backlog.ts'
 import type { CircuitPhase, Circuits } from './circuit.ts'
 import { createDueClaimer, type DueClaimerDeps } from './due-claimer.ts'
+import { createHeldItems } from './held-items.ts'
 import { type AssignTurn, createJobTurns, isJobItem, type JobItem } from './job-turns.ts'
 import { createLane, type Lane } from './lane.ts'
 import { createOrphanCheck } from './orphaned.ts'
@@ -85,33 +85,24 @@ const MAX_CLAIMED = 500
  * shorter rest they keep their places: a gateway may ask many times for a second or two.
  */
 const LONG_REST_MS = 5_000
-/** If the bulk job of a message has been cancelled, the message is withdrawn within this time of its release. */
-const WITHDRAWN_WITHIN_MS = 2_000
 
 /**
  * Submits accepted messages to their providers: through a lane per connection, and
  * never before the attempt is recorded. No transaction is open meanwhile.
  */
 export function createDispatcher(deps: DispatchDeps): Dispatcher {
-  const { circuits, clock, conclude, db, links, waiters } = deps
+  const { circuits, clock, links, waiters } = deps
   const lanes = new Map<ConnectionId, Lane>()
   const submitToProvider = createSubmitter(deps)
   const claim = createDueClaimer(deps)
   const recordAttempt = createAttemptRecorder(deps)
-  /** Every message that this node holds, from its hand-over to its settlement. */
-  const heldItems = createShortLivedMap<MessageId, OutboxItem>()
   const backlog = createBacklog()
   const turns = createJobTurns(deps)
   const unmadeAttempts = createUnmadeAttempts()
-  const orphanCheck = createOrphanCheck({
-    db,
-    log: deps.log,
-    node: deps.node,
-    held: heldItems,
-    unmadeAttempts,
-    concludeLost,
-    concludeUnmade: row => concludeUnmade(row, clock.now() + WITHDRAWN_WITHIN_MS),
-  })
+  const held = createHeldItems({ ...deps, unmadeAttempts })
+  const ends = createAttemptEnds({ ...deps, unmadeAttempts, onDue: dueAtMs => wakeAt(dueAtMs) })
+  const { concludeLost, concludeUnmade } = ends
+  const orphanCheck = createOrphanCheck({ ...deps, held, unmadeAttempts, concludeLost, concludeUnmade })
   let wakeAt: (dueAtMs: number) => void = () => {}
   let notifySlotFree: (connectionId: ConnectionId) => void = () => {}
   let stopping = false
@@ -138,24 +129,19 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     const lane = lanes.get(item.connectionId)
     // Of a begun one, too, which may fail over after a slow attempt.
     item.heldAtMs ??= clock.monotonic()
-    hold(item)
+    held.hold(item)
     if (begun) arrive(lane, item)
     else if (lane && !stopping) {
       lane.hold(item)
       tellOfRest(lane, [item])
       pump(lane)
-    } else void releaseItems([item])
+    } else void held.release([item])
   }
 
-  function tellOfRest(lane: Lane, held: readonly OutboxItem[]): void {
+  function tellOfRest(lane: Lane, items: readonly OutboxItem[]): void {
     const restMs = lane.allPausedUntil() - clock.now()
     if (restMs < LONG_REST_MS) return
-    for (const item of held) item.submitCallbacks?.throttled?.(restMs)
-  }
-
-  function hold(item: OutboxItem): void {
-    heldItems.set(item.id, item)
-    unmadeAttempts.noteHeld(item.id)
+    for (const item of items) item.submitCallbacks?.throttled?.(restMs)
   }
 
   /** Its attempt is recorded: it is submitted as soon as there is a free slot. */
@@ -194,11 +180,11 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       push(item, false)
       return
     }
-    hold(item)
+    held.hold(item)
     turns.requestTurn(item, {
       go: () => push(item, false),
       deferred(dueAtMs) {
-        dropItem(item)
+        held.drop(item)
         wakeAt(dueAtMs)
       },
     })
@@ -209,19 +195,6 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     if (!backlog.has(lane.open.id) || lane.claimLimit() === 0) return
     backlog.delete(lane.open.id)
     wakeAt(clock.now())
-  }
-
-  /** Concludes an attempt that was recorded and is not being made: it may have been sent. */
-  async function concludeLost({ attempt, ...row }: OwnedRow): Promise<void> {
-    await conclude.orphaned(row, attempt)
-  }
-
-  async function concludeUnmade(
-    { attempt, ...row }: Omit<OwnedRow, 'begun'>,
-    dueAtMs = clock.now(),
-  ): Promise<void> {
-    const conclusion = await conclude.notMade(row, attempt, dueAtMs)
-    if (conclusion.kind === 'settled' && conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
   }
 
   // --- the lane hands over --------------------------------------------------
@@ -249,7 +222,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       return submit(lane, item, attempt)
     }
     // Cancelled meanwhile, or this node lost its lease and another one has the message.
-    dropItem(item)
+    held.drop(item)
     waiters.notify(item.id, null)
     freeSlot(lane)
     endFlight()
@@ -277,7 +250,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
       freeSlot(lane)
       pollIfBacklogged(lane)
     }
-    await concludeAttempt(item, attempt, outcome)
+    const moved = await ends.conclude(item, attempt, outcome)
+    if (moved) requeue(moved)
+    else held.drop(item)
     endFlight()
   }
 
@@ -292,42 +267,9 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     notifySlotFree(lane.open.id)
   }
 
-  async function concludeAttempt(item: OutboxItem, attempt: number, outcome: Outcome): Promise<void> {
-    try {
-      const conclusion = await conclude.attempt(item, attempt, outcome)
-      if (conclusion.kind === 'moved') {
-        requeue(conclusion.item)
-        return
-      }
-      if (conclusion.dueAt !== null) wakeAt(conclusion.dueAt)
-    } catch (error) {
-      deps.log.warn(
-        { err: error, messageId: item.id },
-        'an outcome could not be stored; the message will become unknown',
-      )
-    }
-    dropItem(item)
-  }
-
-  /** Unless it is held again, because a late outcome made it continue. */
-  function dropItem(item: OutboxItem): void {
-    item.submitCallbacks?.submitted(null)
-    if (heldItems.get(item.id) === item) heldItems.delete(item.id)
-  }
-
   function endFlight(): void {
     inFlight--
     if (inFlight === 0) onDrained?.()
-  }
-
-  async function releaseItems(items: OutboxItem[]): Promise<void> {
-    for (const item of items) {
-      dropItem(item)
-      waiters.notify(item.id, null)
-    }
-    await releaseRows(db, deps.node(), items).catch(error => {
-      deps.log.warn({ err: error }, 'held messages could not be released; they will be released as orphaned')
-    })
   }
 
   function syncLanes(): void {
@@ -338,8 +280,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
         lanes.delete(id)
         circuits.forget(id)
         submitArrived(lane)
-        const held = lane.drain()
-        if (held.length > 0) void releaseItems(held)
+        void held.release(lane.drain())
         notifySlotFree(id)
       }
     }
@@ -377,24 +318,14 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     onReturn: turns.onReturn,
     returnHeld(jobId) {
       for (const [id, lane] of lanes) {
-        const held = lane.drain(item => item.bulkJobId === jobId)
-        if (held.length === 0) continue
-        void releaseItems(held)
+        const waiting = lane.drain(item => item.bulkJobId === jobId)
+        if (waiting.length === 0) continue
+        void held.release(waiting)
         notifySlotFree(id)
       }
     },
     noteLostAccept: unmadeAttempts.noteLostAccept,
-    async undoAttempt(message) {
-      if (!unmadeAttempts.takeIfRecorded(message.id)) return
-      try {
-        await concludeUnmade({ ...message, attempt: 1 })
-      } catch (error) {
-        deps.log.warn(
-          { err: error, messageId: message.id },
-          'an unmade attempt could not be undone; its message will be released as orphaned',
-        )
-      }
-    },
+    undoAttempt: ends.undo,
     syncLanes,
     stats: () =>
       [...lanes.values()].map(lane => ({
@@ -406,8 +337,7 @@ export function createDispatcher(deps: DispatchDeps): Dispatcher {
     async stop() {
       stopping = true
       for (const lane of lanes.values()) submitArrived(lane)
-      const held = [...lanes.values()].flatMap(lane => lane.drain())
-      if (held.length > 0) await releaseItems(held)
+      await held.release([...lanes.values()].flatMap(lane => lane.drain()))
       if (inFlight > 0) await new Promise<void>(resolve => (onDrained = resolve))
       // Nobody would wait for a submit of a message that was admitted, and whose accept outlasts its request.
       isOver = true
