@@ -5,8 +5,9 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners } from '../consent/store.ts'
-import { keepLatest } from './decision-store.ts'
+import { keepLatest, latestPreferenceRef } from './decision-store.ts'
 import { mayBeAnswered } from './keyword.ts'
+import { findOutdated } from './outdated.ts'
 import { toEventRef } from './received.ts'
 import { claimRefs } from './store.ts'
 
@@ -41,7 +42,7 @@ export function createTakePreferences(deps: {
         const from = phones.parse(written)?.e164 ?? written
         return {
           ...{ accountId: owners[at]!.accountId, connectionId, channel, from, recipient: from, decision },
-          ref: toEventRef(`latest preference:${from}`),
+          ref: latestPreferenceRef(from),
           // A later time than now counts as wrong.
           atMs: Math.min(atMs ?? nowMs, nowMs),
         }
@@ -52,9 +53,11 @@ export function createTakePreferences(deps: {
         if (!before || before.atMs <= each.atMs) last.set(each.ref, each)
       }
       // Without those that arrive after what the person decided later.
+      const outdated = await findOutdated(tx, nowMs, [...last.values()])
       const latest = await keepLatest(tx, [...last.values()])
+      const counting = [...last.values()].filter(each => !outdated.has(each) && latest.has(each.ref))
       const by = (decision: MarketingPreference['decision']) =>
-        [...last.values()].filter(each => each.decision === decision && latest.has(each.ref))
+        counting.filter(each => each.decision === decision)
       await optOuts.stop(tx, by('stop'), 'provider', "The recipient stopped marketing in the provider's app.")
       await optOuts.start(tx, by('start'))
     })

@@ -1,7 +1,6 @@
 import { isSms } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { DAY_MS } from '../../lib/durations.ts'
 import type { Ids } from '../../lib/ids.ts'
 import type { Phones } from '../../lib/phone.ts'
 import { toStorableText } from '../../lib/storable.ts'
@@ -11,12 +10,11 @@ import type { OptOuts } from '../consent/opt-outs.ts'
 import { findOwners, type Owner } from '../consent/store.ts'
 import { smsChannelOf } from '../routing/recipient.ts'
 import { conversationOf } from './conversation.ts'
-import { selectOutdated } from './decision-store.ts'
-import { decisionsOf, placeOf } from './decisions.ts'
+import { decisionsOf } from './decisions.ts'
 import { keywordOf } from './keyword.ts'
+import { findOutdated } from './outdated.ts'
 import type { ReceivedMessage } from './received.ts'
 import { type InboundRow, insertInbound } from './store.ts'
-import { takeTurns } from './turns-store.ts'
 import { viewInbound } from './view.ts'
 import { openWindowsOf } from './windows.ts'
 
@@ -24,9 +22,6 @@ import { openWindowsOf } from './windows.ts'
 export type StoreInbound = (tx: Db, messages: readonly ReceivedMessage[]) => Promise<number>
 
 export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts: OptOuts }
-
-/** Providers repeat a message that we could not store for up to a week: older times count as wrong. */
-const RELIABLE_MS = 8 * DAY_MS
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
   function toRow(
@@ -72,17 +67,12 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
     return insertSubscribedEvents(tx, events)
   }
 
-  /** Without keywords that arrive after one that the author sent later. */
+  /** Without keywords that arrive after what the author decided later. */
   async function withoutOutdated(tx: Db, rows: readonly InboundRow[]): Promise<readonly InboundRow[]> {
-    const nowMs = clock.now()
     const dated = rows.flatMap(row =>
-      row.keyword !== null && row.sentAtMs !== null && row.sentAtMs > nowMs - RELIABLE_MS
-        ? [{ ...row, sentAtMs: row.sentAtMs }]
-        : [],
+      row.keyword !== null && row.sentAtMs !== null ? [{ ...row, atMs: row.sentAtMs }] : [],
     )
-    if (dated.length === 0) return rows
-    await takeTurns(tx, 'keywords', dated.map(placeOf))
-    const outdated = await selectOutdated(tx, nowMs, dated)
+    const outdated = new Set([...(await findOutdated(tx, clock.now(), dated))].map(({ id }) => id))
     return rows.filter(({ id }) => !outdated.has(id))
   }
 

@@ -370,7 +370,7 @@ describe('keywords that arrive in another order than they were sent', () => {
           work({
             async query(query) {
               const result = await tx.query(query)
-              if (query.name === 'inbound_outdated_keywords') {
+              if (query.name === 'inbound_outdated_decisions') {
                 looked.resolve()
                 await goOn.promise
               }

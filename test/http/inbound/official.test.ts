@@ -141,6 +141,27 @@ describe('a webhook call of WhatsApp', () => {
     expect(await suppressions()).toEqual([])
   })
 
+  test('that arrives after a keyword that the person sent later changes nothing', async () => {
+    const suppressions = () => account.read<object[]>('/api/v2/suppressions')
+    const at = Math.floor(app.now() / 1_000)
+    await write(text('STOP'), { timestamp: String(at) })
+    expect(await suppressions()).toMatchObject([{ to: PERSON, source: 'stop' }])
+    await callWebhook(preferenceChange({ value: 'resume', timestamp: at - 60 }))
+    expect(await suppressions()).toHaveLength(1)
+    await callWebhook(preferenceChange({ value: 'resume', timestamp: at + 1 }))
+    expect(await suppressions()).toEqual([])
+  })
+
+  test('outdates a keyword that the person had sent before, and that arrives later', async () => {
+    const suppressions = () => account.read<object[]>('/api/v2/suppressions')
+    const at = Math.floor(app.now() / 1_000)
+    await callWebhook(preferenceChange({ value: 'stop', timestamp: at }))
+    await write(text('START'), { timestamp: String(at - 60) })
+    expect(await suppressions()).toMatchObject([{ to: PERSON, source: 'provider' }])
+    await write(text('START'), { timestamp: String(at) })
+    expect(await suppressions()).toEqual([])
+  })
+
   test('that a person resumed marketing leaves the suppressions that the account made', async () => {
     const made = await app.call('/api/v2/suppressions', {
       method: 'POST',
