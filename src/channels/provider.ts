@@ -47,6 +47,8 @@ export type Outcome =
       atLeastMs?: number
       /** The provider was not asked, for a reason in the message: this shows nothing about the connection. */
       notAsked?: true
+      /** Whose fault it is, such as of a mailbox or a queue that is full: the connection works. */
+      fault?: 'recipient' | 'sender'
     }
   /**
    * Too fast: the lane rests for `afterMs`, for all accounts or for this one; or it does not rest, where only this

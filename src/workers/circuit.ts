@@ -64,7 +64,8 @@ export function afterOutcome(circuit: Circuit, outcome: Outcome, nowMs: number, 
       if (outcome.code !== 'PROVIDER_UNAVAILABLE') return { ...CLOSED, link: circuit.link }
       return afterFailure(circuit, nowMs, random)
     case 'retry':
-      // One account's unreadable files must not close a connection to the others.
+      // One account's unreadable files, recipients or senders must not close a connection to the others.
+      if (outcome.fault) return { ...CLOSED, link: circuit.link }
       return outcome.notAsked ? afterWithdrawal(circuit, nowMs) : afterFailure(circuit, nowMs, random)
   }
 }

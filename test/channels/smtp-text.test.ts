@@ -159,6 +159,23 @@ describe('outcomes of error replies', () => {
     expect(fault('503 5.5.1 bad sequence')).toMatchObject({ kind: 'retry' })
   })
 
+  test.each([
+    ['450 4.2.1 mailbox busy', 'recipient'],
+    ['452 4.2.2 mailbox full', 'recipient'],
+    ['450 4.1.2 domain not found', 'recipient'],
+    ['451 4.7.1 Greylisting in action', 'recipient'],
+    ['450 4.1.8 Sender address rejected: domain not found', undefined],
+    ['450 4.7.1 Client host rejected', undefined],
+    ['451 4.3.0 lookup failure', undefined],
+    ['452 4.3.1 out of storage', undefined],
+    ['421 4.3.2 closing', undefined],
+  ])('to RCPT TO, "%s" says whose fault it is', (response, whose) => {
+    const responseCode = Number(response.slice(0, 3))
+    const refused = { code: 'EENVELOPE', command: 'RCPT TO', responseCode, response }
+    const outcome = outcomeOfFault(outgoing(1), refused, false)
+    expect([outcome.kind, 'fault' in outcome ? outcome.fault : undefined]).toEqual(['retry', whose])
+  })
+
   test('have a delay after greylisting that grows with the attempts', () => {
     const response = '450 4.7.1 Greylisted, come back'
     const grey = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: 450, response }

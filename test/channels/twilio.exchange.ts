@@ -142,7 +142,7 @@ export const twilioExchanges: readonly Exchange<TwilioConfig>[] = [
   {
     name: 'a full queue of the sender: retry after a minute',
     answer: error(400, 21611),
-    outcome: { kind: 'retry', afterMs: 60_000, providerCode: '21611' },
+    outcome: { kind: 'retry', afterMs: 60_000, providerCode: '21611', fault: 'sender' },
     link: 'up',
   },
   {

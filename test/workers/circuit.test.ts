@@ -18,6 +18,7 @@ const random = { fraction: () => 1, bytes: (length: number) => Buffer.alloc(leng
 
 const retry: Outcome = { kind: 'retry', detail: 'not reached' }
 const unreadableFile: Outcome = { kind: 'retry', detail: 'no file', notAsked: true }
+const fullMailbox: Outcome = { kind: 'retry', detail: 'mailbox full', fault: 'recipient' }
 const unavailable: Outcome = { kind: 'rejected', code: 'PROVIDER_UNAVAILABLE', detail: 'closed' }
 const refused: Outcome = { kind: 'rejected', code: 'RECIPIENT_REJECTED', detail: 'no such number' }
 const accepted: Outcome = { kind: 'accepted', providerId: '1' }
@@ -40,6 +41,7 @@ describe('a closed circuit', () => {
     ['an accepted message', accepted],
     ['a rejection for a reason in the message itself', refused],
     ['a throttled message', throttled],
+    ['a message that is to be tried again for the recipient’s or sender’s sake', fullMailbox],
   ])('%s resets the count of failures', (_, outcome) => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, [...almost, outcome, ...almost]), 0)).toBe('closed')
@@ -49,6 +51,10 @@ describe('a closed circuit', () => {
     const almost = failed(FAILURES_TO_OPEN - 1)
     expect(phaseOf(having(CLOSED, Array(50).fill(unknown)), 0)).toBe('closed')
     expect(phaseOf(having(CLOSED, [...almost, unknown, retry]), 0)).toBe('open')
+  })
+
+  test('stays closed whatever number of recipients refuse messages for now', () => {
+    expect(phaseOf(having(CLOSED, Array(50).fill(fullMailbox)), 0)).toBe('closed')
   })
 
   test('a file that could not be read neither counts as a failure nor resets the count', () => {

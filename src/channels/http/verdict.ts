@@ -18,6 +18,8 @@ export type Meaning = {
   text: string
   /** Delay of the next try, in ms. */
   afterMs?: number
+  /** For `later`: whose fault it is, where that is not the connection's. */
+  fault?: 'sender'
 }
 
 export type Meanings = Readonly<Record<string, Meaning>>
@@ -55,7 +57,7 @@ export function verdictOfMeaning(
   answer: Answer,
   nowMs: number,
 ): Verdict {
-  const { means, text: detail, afterMs } = meaning
+  const { means, text: detail, afterMs, fault } = meaning
   switch (means) {
     case 'throttled': {
       const rest = retryAfterMs(answer, nowMs) ?? afterMs ?? THROTTLE_MS
@@ -70,6 +72,7 @@ export function verdictOfMeaning(
           detail,
           providerCode,
           ...(afterMs !== undefined && { afterMs }),
+          ...(fault && { fault }),
           ...askedWait(answer, nowMs),
         },
       }

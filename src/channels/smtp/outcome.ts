@@ -19,6 +19,9 @@ const LOGIN_REPLIES = new Set([530, 534, 535, 538])
 /** The same, but only in answer to the login or STARTTLS: in answer to a mail, large services use them for "too fast". */
 const TEMPORARY_LOGIN_REPLIES = new Set([432, 454])
 
+const GREYLISTED = /gr[ea]y-?list/i
+const MAILBOX_CODE = /^4\d\d[ -]4\.(?:1\.(?:[1-6]|10)|2\.\d{1,3})\b/
+
 /** How long the lane rests after "too fast", and after "the daily quota is used up". */
 const THROTTLE_MS = 1_000
 const QUOTA_MS = 600_000
@@ -97,7 +100,12 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
   if (status < 500) {
-    const later = { kind: 'retry', detail, providerCode } as const
+    const later = {
+      kind: 'retry',
+      detail,
+      providerCode,
+      ...(isAboutRecipient(fault) && { fault: 'recipient' as const }),
+    } as const
     return needsLongerDelay(fault) ? { ...later, afterMs: GREYLIST_MS * Math.max(1, message.attempt) } : later
   }
   return refusal(fault, detail, providerCode)
@@ -157,9 +165,17 @@ const QUOTA_USED = [
   /^550[ -]5\.1\.90 .*daily limit for message recipients|^554[ -]5\.2\.0 .*SubmissionQuotaExceeded/i,
 ]
 
+/**
+ * A temporary refusal that is about this recipient, by the codes of addresses and mailboxes or by greylisting: others may be
+ * accepted. The codes x.1.7 and x.1.8 are about the sender.
+ */
+function isAboutRecipient({ command, response = '' }: SmtpFault): boolean {
+  return command === 'RCPT TO' && (MAILBOX_CODE.test(response) || GREYLISTED.test(response))
+}
+
 /** Greylisting, or a full mailbox: a try within a minute would get the same answer. */
 function needsLongerDelay({ response = '', responseCode }: SmtpFault): boolean {
-  return /^45[0-2][ -]4\.7\.|gr[ea]y-?list/i.test(response) || responseCode === 452
+  return /^45[0-2][ -]4\.7\./.test(response) || GREYLISTED.test(response) || responseCode === 452
 }
 
 /**

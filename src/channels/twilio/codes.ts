@@ -33,7 +33,12 @@ export const SUBMIT_CODES: Meanings = {
     text: 'Twilio does not accept the URL for receipts (POSTHORN_PUBLIC_URL).',
   },
   '21610': { means: 'opted_out', text: 'The recipient has unsubscribed from this sender.' },
-  '21611': { means: 'later', text: 'The queue of this sender is full.', afterMs: FULL_QUEUE_MS },
+  '21611': {
+    means: 'later',
+    text: 'The queue of this sender is full.',
+    afterMs: FULL_QUEUE_MS,
+    fault: 'sender',
+  },
   '21612': { means: 'recipient', text: 'The recipient cannot be reached from this sender.' },
   '21614': { means: 'recipient', text: 'The recipient is not a mobile number.' },
   '21617': { means: 'message', text: 'The text is longer than 1600 characters.' },
