@@ -23,8 +23,8 @@ export function createPausedTemplates(io: Io) {
     const { providerTemplateId, name, language } = sent.get(attemptId) ?? NO_TEMPLATE
     if (providerTemplateId === null) return null
     const key = `${language} ${name}`
-    const nowMs = io.clock.now()
-    if (nowMs - (reportedAtMs.get(key) ?? 0) < REPORT_EVERY_MS) return null
+    const nowMs = io.clock.monotonic()
+    if (nowMs - (reportedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < REPORT_EVERY_MS) return null
     reportedAtMs.set(key, nowMs)
     const state = { providerTemplateId, name, language, status: 'disabled', reason } as const
     return { kind: 'template', eventId: `refused:${attemptId}`, state }

@@ -268,6 +268,16 @@ test('a refusal because the template is paused emits the state of the template o
   ])
 })
 
+test('a template that is paused again is reported although the clock was set back meanwhile', async () => {
+  const clock = createFakeClock()
+  const { link, io } = await session(() => graphError(400, 132_015), { io: { clock } })
+  await link.send(toAda({ template: template() }), never())
+  clock.jump(-3 * 3_600_000)
+  await clock.advance(60_000)
+  await link.send(toAda({ template: template() }, 2), never())
+  expect(io.inbound).toHaveLength(2)
+})
+
 test('a failed status because the template is paused returns the state of the template', async () => {
   const { link, io } = await session(() => taken('wamid.A'))
   await link.send(toAda({ template: template() }), never())
