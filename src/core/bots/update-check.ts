@@ -46,6 +46,8 @@ const MAX_BATCHES = 40
 const REQUEST_TIMEOUT_MS = 5_000
 /** We take a bot's updates back from another program only once in this time: if it takes them again it does so on purpose, and both would lose half of them. */
 const TAKE_BACK_INTERVAL_MS = DAY_MS
+/** Clocks of nodes differ by less. */
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS
 /** Older failures of webhook calls are ignored. */
 const RECENT_FAILURE_MS = 15 * MINUTE_MS
 const MAX_DETAIL_LENGTH = 300
@@ -98,7 +100,7 @@ export function createBotUpdateCheck(deps: BotUpdateCheckDeps): BotUpdateCheck {
   ): Promise<void> {
     const nowMs = clock.now()
     const { takenBackAtMs } = watched
-    const isTakenAgain = takenBackAtMs !== null && nowMs - takenBackAtMs < TAKE_BACK_INTERVAL_MS
+    const isTakenAgain = takenBackAtMs !== null && isWithinInterval(takenBackAtMs, nowMs)
     if (isTakenAgain || (url !== null && watched.problem === 'taken'))
       return recordProblem(watched, takenAgain(url))
     const answer = await updateModes.reclaim(bot, watched.mode)
@@ -167,6 +169,11 @@ function takenAgain(url: string | null): Problem {
 function describeTakeover(url: string | null): string {
   if (url === null) return 'another program has removed our webhook'
   return toStorableText(`another program has set its own webhook, at ${hostOf(url)}`, MAX_DETAIL_LENGTH)
+}
+
+/** Not a time later than now, which a clock that was far ahead has left. */
+function isWithinInterval(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs - TAKE_BACK_INTERVAL_MS && atMs < nowMs + CLOCKS_DIFFER_MS
 }
 
 /** Only the host: the rest of a webhook's URL may be secret. */

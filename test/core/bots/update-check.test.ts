@@ -262,6 +262,17 @@ test('a bot is checked again after a clock that was far ahead was set right', as
   expect(await bots.look()).toMatchObject({ code: 'taken_back' })
 })
 
+test('a foreign webhook is replaced again after a clock that was far ahead, which had replaced one, was set right', async () => {
+  await bots.register()
+  clock.jump(40 * DAY_MS)
+  telegram.webhooks.set(bots.token, OTHER)
+  expect(await bots.look()).toMatchObject({ code: 'taken_back' })
+  clock.jump(-40 * DAY_MS)
+  expect(await bots.look()).toBeNull()
+  telegram.webhooks.set(bots.token, OTHER)
+  expect(await bots.look()).toMatchObject({ code: 'taken_back' })
+})
+
 test('a polling node records conflicts with a webhook or another poller while it holds the bot’s lease', async () => {
   const asking = createNode(null)
   const { id } = await asking.register()
