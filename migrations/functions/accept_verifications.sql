@@ -86,7 +86,8 @@ begin
       -- The caller goes on with the next channel: a key that kept the 402 would answer a repeat with it meanwhile, and after a
       -- crash for good.
       delete from idempotency k
-       where k.account_id = p_account[r.item] and k.operation = p_operation and k.key = p_key[r.item] and k.message_id = p_id[r.item];
+       where k.account_id = any (array[p_account[r.item]]) and k.operation = p_operation and k.key = p_key[r.item]
+         and k.message_id = p_id[r.item];
     end if;
     item := r.item; verdict := r.verdict;
     key_hash := r.key_hash; key_message := r.key_message; key_status := r.key_status;
