@@ -30,7 +30,7 @@ export const inboundMedia = (deps: { inboundFiles: InboundFiles }) =>
     async handler(request, reply) {
       const { inboundId, index } = request.params
       // If the client disconnects, the request to the provider is aborted, which frees its place.
-      const { signal } = abortWhenGone(request as never, reply)
+      const { signal } = abortWhenGone(request, reply)
       const file = await deps.inboundFiles.open(request.caller, inboundId, Number(index), signal)
       describe(reply, file)
       return reply.send(file.bytes)
