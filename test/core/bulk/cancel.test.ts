@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBulkJobs } from '../../../src/core/bulk/jobs.ts'
-import type { Database } from '../../../src/infra/db.ts'
+import type { Database, Query } from '../../../src/infra/db.ts'
 import { createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
@@ -25,14 +25,18 @@ test('many cancels of one job at once wait for its lane on one connection, and o
     text: `insert into bulk_jobs (account_id, id, live, key_id, status, total) values ($1, $2, true, $1, 'running', 3)`,
     values: [toUuid(account.id), toUuid(id)],
   })
-  const asked = Promise.withResolvers<void>()
+  const allRead = Promise.withResolvers<void>()
+  let reads = 0
+  const query = <Row extends object>(asked: Query) =>
+    database.db.query<Row>(asked).finally(() => {
+      if (++reads === MANY) allRead.resolve()
+    })
   let transactions = 0
   const transaction: Database['transaction'] = work => {
     transactions++
-    asked.resolve()
     return database.db.transaction(work)
   }
-  const jobs = createBulkJobs({ db: { ...database.db, transaction }, clock, withdraw: async () => {} })
+  const jobs = createBulkJobs({ db: { ...database.db, query, transaction }, clock, withdraw: async () => {} })
   const caller = { account, mode: 'live', keyPrefix: 'ph_live_x' } as Parameters<typeof jobs.cancel>[0]
 
   // As whoever hands over a row of the account.
@@ -40,9 +44,9 @@ test('many cancels of one job at once wait for its lane on one connection, and o
   await lane.query('begin')
   await lane.query('select pg_advisory_xact_lock_shared(bulk_lock($1))', [toUuid(account.id)])
   const cancels = Promise.allSettled(Array.from({ length: MANY }, () => jobs.cancel(caller, id)))
-  await asked.promise
-  // All have read the job by then, if there are connections left for that.
-  for (let n = 0; n < MANY; n++) expect(await jobs.read(caller, id)).toMatchObject({ status: 'running' })
+  // Each reads the job first: for that there are connections left.
+  await allRead.promise
+  expect(await jobs.read(caller, id)).toMatchObject({ status: 'running' })
   expect(transactions).toBe(1)
   await lane.query('commit')
   await lane.end()
