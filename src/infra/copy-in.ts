@@ -3,7 +3,7 @@ import type { Connection, Submittable } from 'pg'
 type CopyQuery = Submittable & {
   callback(error: Error | null): void
   handleError(error: Error): void
-  handleCopyInResponse(connection: Connection): void
+  handleCopyInResponse(): void
   handleReadyForQuery(): void
 }
 
@@ -11,21 +11,23 @@ type CopyQuery = Submittable & {
  * `COPY … FROM STDIN` with all its data in memory, as a query of the driver. The driver does not support
  * COPY, but passes the protocol's messages to any object with a `submit` method. `done` is called once, with
  * the error or null. See "COPY Operations" in PostgreSQL's protocol.
+ *
+ * The data is sent with the command: to wait for the server's CopyInResponse would take a turn of a busy event
+ * loop. If the command fails, the server drops the data that follows it.
  */
 export function copyIn(text: string, data: Buffer, done: (error: Error | null) => void): Submittable {
   const query: CopyQuery = {
     callback: done,
     submit(connection) {
-      ;(connection as Connection & { query(text: string): void }).query(text)
-    },
-    handleCopyInResponse(connection) {
       const { stream } = connection
       stream.cork()
+      ;(connection as Connection & { query(text: string): void }).query(text)
       stream.write(copyDataHeader(data.length))
       stream.write(data)
       stream.write(COPY_DONE)
       stream.uncork()
     },
+    handleCopyInResponse() {},
     handleError(error) {
       // The first call counts: after an error, the driver still calls handleReadyForQuery.
       query.callback(error)

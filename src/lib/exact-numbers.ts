@@ -16,8 +16,9 @@ const USERS_KEY = `"${USERS_FIELD}"`
 /** Longer JSON of users is refused anyway: so many characters leave room for white space and escapes. */
 const MAX_CHARACTERS = 131_072
 
-/** A double keeps any 15 significant digits; a shorter number needs no closer look. */
-const MANY_DIGITS = /\d[\d.]{15}/
+/** A double keeps so many significant digits: a number of no more digits and points needs no closer look. */
+export const KEPT_DIGITS = 15
+const MANY_DIGITS = new RegExp(`\\d[\\d.]{${KEPT_DIGITS}}`)
 
 export function isExactNumber(value: object): value is ExactNumber {
   return json.isRawJSON(value)

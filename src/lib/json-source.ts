@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { withExactFields } from './exact-numbers.ts'
+import { KEPT_DIGITS, withExactFields } from './exact-numbers.ts'
 import { joinPath } from './json-path.ts'
 
 /** An error in a body; `path` is empty if the whole body is wrong. */
@@ -34,7 +34,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   } catch (error) {
     return refuse([], malformed(error))
   }
-  const survey: Inspection = { keys: 0, hasNulls: false, hasNumbers: false, path: [], fault: '' }
+  const survey: Inspection = { keys: 0, hasNulls: false, path: [], fault: '' }
   // `JSON.parse` refuses raw NULs, and raw surrogates are not UTF-8: only an escape can bring them in.
   inspect(value, survey, text.includes('\\u'))
   if (survey.fault !== '') return { ...refuse(survey.path.reverse(), survey.fault), value }
@@ -42,7 +42,7 @@ export function parseJson(bytes: Buffer, options: { maxDepth?: number } = {}): J
   if (survey.keys !== shape.keys) {
     return { ...refuse(findRepeatedKey(text), 'must be given once only'), value }
   }
-  if (survey.hasNumbers) value = withExactFields(value, text)
+  if (shape.hasLongNumbers) value = withExactFields(value, text)
   return { ok: true, value, hasNulls: survey.hasNulls }
 }
 
@@ -62,13 +62,23 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+
+type Structure = {
+  keys: number
+  /** Whether a number may have more digits than a double keeps, also one that is an integer then: 1.00000000000000000001 is 1. */
+  hasLongNumbers: boolean
+}
 
 /**
  * Counts the keys in the text, skipping strings; stops if it is nested too deeply or has too many values. The
  * text need not be valid JSON.
  */
-function checkStructure(text: string, maxDepth: number): { keys: number } | { fault: string } {
+function checkStructure(text: string, maxDepth: number): Structure | { fault: string } {
   let keys = 0
+  let longest = 0
   let values = 1
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -81,8 +91,22 @@ function checkStructure(text: string, maxDepth: number): { keys: number } | { fa
       values++
       if (++depth > maxDepth) return { fault: `must not be nested deeper than ${maxDepth} levels` }
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
+    else if (code >= ZERO && code <= NINE) {
+      const end = endOfDigits(text, at)
+      longest = Math.max(longest, end - at)
+      at = end - 1
+    }
   }
-  return { keys }
+  return { keys, hasLongNumbers: longest > KEPT_DIGITS }
+}
+
+/** Index of the first character after `at` that is neither a digit nor a point. */
+function endOfDigits(text: string, at: number): number {
+  for (;;) {
+    const code = text.charCodeAt(++at)
+    const isPart = code === POINT || (code >= ZERO && code <= NINE)
+    if (!isPart) return at
+  }
 }
 
 /** Index of the quote that closes the string opened at `open`; the length of the text if there is none. */
@@ -111,8 +135,6 @@ function malformed(error: unknown): string {
 type Inspection = {
   keys: number
   hasNulls: boolean
-  /** Any of them may have more digits in the text, also one that is an integer here: 1.00000000000000000001 is 1. */
-  hasNumbers: boolean
   /** Innermost step first: each caller adds its own step after an error. */
   path: (string | number)[]
   fault: string
@@ -121,7 +143,7 @@ type Inspection = {
 /** Looks at every value once, recursively: the depth is bounded. Stops at the first error; returns false then. */
 function inspect(value: unknown, survey: Inspection, checkText: boolean): boolean {
   if (typeof value === 'string') return !checkText || inspectText(value, survey)
-  if (typeof value === 'number') return inspectNumber(value, survey)
+  if (typeof value === 'number') return Number.isFinite(value) || fault(survey, 'is too large a number')
   if (value === null) {
     survey.hasNulls = true
     return true
@@ -130,11 +152,6 @@ function inspect(value: unknown, survey: Inspection, checkText: boolean): boolea
   return Array.isArray(value)
     ? inspectArray(value, survey, checkText)
     : inspectObject(value as Record<string, unknown>, survey, checkText)
-}
-
-function inspectNumber(value: number, survey: Inspection): boolean {
-  survey.hasNumbers = true
-  return Number.isFinite(value) || fault(survey, 'is too large a number')
 }
 
 function inspectText(text: string, survey: Inspection): boolean {

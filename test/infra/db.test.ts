@@ -68,6 +68,33 @@ test('a dedicated connection that the server closes right after the greeting fai
   }
 })
 
+test('a COPY that fails at its start, or in the midst of its data, leaves its connection in order', async () => {
+  const database = await createTestDatabase()
+  const db = createDatabase({ connectionString: database.url, poolSize: 1 })
+  const ask = async (name: string, text: string) => (await db.query<{ value: string }>({ name, text })).rows
+  try {
+    await ask('make', 'create table copied (n integer not null, text text not null)')
+    const pid = await ask('pid', 'select pg_backend_pid()::text as value')
+    // More than the socket takes at once.
+    const lines = Array.from({ length: 50_000 }, (_, n) => `${n}\t${'ü'.repeat(50)}\n`)
+    const good = Buffer.from(lines.join(''))
+    const bad = Buffer.from(lines.with(30_000, 'none\t\n').join(''))
+    const copyIntoNothing = () => db.copy('copy missing (n, text) from stdin', good)
+    const copy = (data: Buffer) => db.copy('copy copied (n, text) from stdin', data)
+
+    await expect(copyIntoNothing()).rejects.toThrow('relation "missing" does not exist')
+    await expect(copy(bad)).rejects.toThrow('invalid input syntax for type integer: "none"')
+    // As soon as one has failed, the next statement is sent, behind what is left of its data.
+    const [first, second] = await Promise.allSettled([copyIntoNothing(), copy(good)])
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled'])
+    expect(await ask('sum', 'select sum(n)::text as value from copied')).toEqual([{ value: '1249975000' }])
+    expect(await ask('pid', 'select pg_backend_pid()::text as value')).toEqual(pid)
+  } finally {
+    await db.close()
+    await database.drop()
+  }
+})
+
 /** Settings that a database may have for other users of its server. */
 const FOREIGN_SETTINGS = [
   `datestyle to 'SQL, DMY'`,
