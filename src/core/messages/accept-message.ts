@@ -80,7 +80,7 @@ export function createAcceptMessage(deps: AcceptMessageDeps): AcceptMessage {
     } finally {
       if (verdict?.kind !== 'accepted' && admission.kind === 'begin') dispatch.release(prepared.connectionId)
     }
-    // An earlier try has stored the message, which still needs its files.
+    // Another try has stored the message, which still needs its files.
     if (verdict.kind === 'known') return verdict
     if (verdict.kind !== 'accepted') await dropContent(id, prepared, content)
     else if (admission.kind !== 'wait') {

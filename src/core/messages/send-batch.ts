@@ -205,12 +205,16 @@ export function createSendBatch(deps: SendBatchDeps): SendBatch {
 
   /** In a repeated batch marked with the time of the repeat: an earlier request may still withdraw what itself stored under this id. */
   function acceptPrepared({ id, takenUpAt }: Item, prepared: Prepared) {
-    if (takenUpAt === undefined) return deps.acceptMessage(id, prepared, null)
-    return deps.acceptMessage(id, prepared, null, row => acceptRepeated({ ...row, takenUpAt }))
+    return deps.acceptMessage(id, prepared, null, row =>
+      acceptUnlessKnown(takenUpAt === undefined ? row : { ...row, takenUpAt }),
+    )
   }
 
-  /** `known`: an earlier request, which committed after the repeat had looked for its messages, has accepted it. */
-  async function acceptRepeated(row: AcceptRow) {
+  /**
+   * `known`: another request with the key of the batch has accepted it: an earlier one, which committed after this one had
+   * looked for its messages, or a repeat that took up the batch because this one was slow.
+   */
+  async function acceptUnlessKnown(row: AcceptRow) {
     const verdict = await deps.accept.add(row)
     const isStored =
       verdict.kind === 'faulty' && (verdict.cause as { code?: unknown }).code === UNIQUE_VIOLATION

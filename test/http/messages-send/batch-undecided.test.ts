@@ -4,9 +4,10 @@ import { acceptSends } from '../../../src/core/messages/hot-store.ts'
 import type { Db } from '../../../src/infra/db.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { type AccountId, fromUuid, type Id, toUuid } from '../../../src/lib/ids.ts'
-import { startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
+import { type Answer, startTestApp, type TestAccount, type TestApp } from '../../support/app.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { lookUntil } from '../../support/look-until.ts'
+import { uploadFile } from '../../support/media.ts'
 import { acceptRow } from '../../support/message-rows.ts'
 
 let database: TestDatabase
@@ -85,20 +86,8 @@ test('a batch with a key whose recipients could not be stored is a 503, and a re
 
 test('a repeat of a batch reports what the first request stores meanwhile as accepted, and keeps it', async () => {
   const account = await accountWithUndecidedBatch()
-  const { repeat, ids } = await withoutWallet(async tx => {
-    const repeat = sendBatch()
-    await lookUntil(
-      () =>
-        database.db.query({
-          name: 'repeat_waits',
-          text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        }),
-      ({ rows }) => rows.length > 0,
-      10_000,
-    )
-    return { repeat, ids: await storeAsTheFirst(tx) }
-  })
-  const second = await repeat
+  const { answer, ids } = await withStoredMeanwhile(sendBatch)
+  const second = await answer
   expect(second.status, second.text).toBe(200)
   const { results } = second.body as unknown as BatchResult
   expect(results.map(({ messageId }) => messageId)).toEqual(ids)
@@ -110,8 +99,46 @@ test('a repeat of a batch reports what the first request stores meanwhile as acc
   expect(rows).toEqual([{ vouched: true }, { vouched: true }])
 })
 
-/** Stores the messages of the batch like its first request, whose commit comes late. */
-async function storeAsTheFirst(tx: Db): Promise<Id<'msg'>[]> {
+test('a slow batch of which a repeat has stored the messages does not release their file', async () => {
+  account = await app.createAccount()
+  const file = await uploadFile(app, account.liveKey, Buffer.from('%PDF-1.4 terms'), {
+    fileName: 'terms.pdf',
+  })
+  const attachment = { type: 'document', assetId: file.id }
+  const body = { to: TO, channel: 'official_chatapp', content: { text: 'x' }, attachment }
+  const { answer, ids } = await withStoredMeanwhile(() =>
+    account.send(body, { live: true, idempotencyKey: 'batch' }),
+  )
+  const first = await answer
+  expect(first.status, first.text).toBe(200)
+  const { rows } = await database.db.query<{ id: string }>({
+    name: 'uses_of_file',
+    text: 'select message_id::text as id from media_uses order by message_id',
+  })
+  expect(rows.map(({ id }) => fromUuid('msg', id))).toEqual(ids.toSorted())
+})
+
+/** The answer to a batch whose messages another request with its key stores first, and their ids. */
+function withStoredMeanwhile(
+  ask: () => Promise<Answer>,
+): Promise<{ answer: Promise<Answer>; ids: Id<'msg'>[] }> {
+  return withoutWallet(async tx => {
+    const answer = ask()
+    await lookUntil(
+      () =>
+        database.db.query({
+          name: 'batch_waits',
+          text: `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        }),
+      ({ rows }) => rows.length > 0,
+      10_000,
+    )
+    return { answer, ids: await storeAsAnother(tx) }
+  })
+}
+
+/** Stores the messages of the batch like another request with its key. */
+async function storeAsAnother(tx: Db): Promise<Id<'msg'>[]> {
   const { rows } = await tx.query<{ id: string }>({
     name: 'ids_of_batch',
     text: 'select unnest(batch)::text as id from idempotency where account_id = $1',
