@@ -31,6 +31,8 @@ export type Idempotency = {
   storeRefusal(accountId: AccountId, claim: KeyClaim, answer: Answer): Promise<StoredKey | null>
   /** The answer of an existing key to this request; 'free' if the key has expired, or had no answer to replay, and was freed. */
   replay(account: AccountSnapshot, claim: KeyClaim, existing: ExistingKey): Promise<Answer | Problem | 'free'>
+  /** Frees a key if it belongs to this message. */
+  free(accountId: AccountId, claim: KeyClaim, id: MessageId): Promise<void>
   /** Reads a key; null if it is free. */
   find(accountId: AccountId, claim: KeyClaim): Promise<StoredKey | null>
   /** The 409 for a request whose key another request is using now. */
@@ -134,6 +136,7 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
     claim: (headerKey, body, identity) => readClaim(operation, seal, headerKey, body, identity),
     storeRefusal: (accountId, claim, answer) => claimKeyForRefusal(db, accountId, claim, answer, clock.now()),
     replay,
+    free: (accountId, claim, id) => dropMessageKey(db, accountId, claim, id),
     find: (accountId, claim) => readKey(db, accountId, claim),
     inProgress,
   }

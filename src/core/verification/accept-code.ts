@@ -99,7 +99,8 @@ function tryFirst<Verdict extends { kind: string }>(
 ): AcceptTry<Verdict> {
   const { id, claim } = code
   const messages = others.length === 0 ? [id] : [id, ...others.map(() => deps.ids.next('msg'))]
-  const outcome = deps.waiters.wait(id, claim)
+  // If the provider of one of several is unavailable, another may send the code: the key is not freed with that message.
+  const outcome = deps.waiters.wait(id, others.length === 0 ? claim : null)
   const verdict = deps.acceptMessage(id, first, claim, row => code.add(row, messages))
   return { first, others, messages, outcome, verdict }
 }

@@ -134,7 +134,8 @@ export function createStart(deps: StartDeps): StartVerification {
       const accepted = await acceptCode(passed, routed, deps)
       if (accepted.kind !== 'answered') return await answerRefusal(accepted, routedStart, guarded)
       const facts = { ...attempt, fansOut: routedStart.codeRequest.fansOut, order: routed.order }
-      return attemptAnswer(facts, accepted.answers) ?? (await endRefused(facts, accepted.answers, request))
+      const { answers } = accepted
+      return attemptAnswer(facts, answers) ?? (await endRefused(facts, answers, routedStart))
     } finally {
       releaseKey()
     }
@@ -210,10 +211,14 @@ export function createStart(deps: StartDeps): StartVerification {
   async function endRefused(
     { id }: CodeFacts,
     answers: readonly FirstAnswer[],
-    { caller }: StartRequest,
+    { claim, request }: RoutedStart,
   ): Promise<Answer> {
-    await endVerifications(deps.db, clock.now(), [{ accountId: caller.account.id, id }])
-    return refusedAnswer(answers)
+    const accountId = request.caller.account.id
+    await endVerifications(deps.db, clock.now(), [{ accountId, id }])
+    const answer = refusedAnswer(answers)
+    // A 5xx is never replayed.
+    if (claim && answer.status >= 500) await idempotency.free(accountId, claim, withPrefix('msg', id))
+    return answer
   }
 
   async function replay(existing: ExistingKey, claim: KeyClaim, request: StartRequest): Promise<Answer> {

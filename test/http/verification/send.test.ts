@@ -35,16 +35,17 @@ async function set(of: TestAccount, verification: unknown): Promise<void> {
 }
 
 /** An SMS connection of the account alone, to a gateway. */
-async function refuseSms(of: TestAccount, url: string): Promise<void> {
+async function refuseSms(of: TestAccount, url: string, means = 'recipient'): Promise<void> {
   const made = await app.admin('POST', '/connections', {
     provider: 'http-sms',
     name: 'refusing',
     channels: ['local_sms'],
     accountId: of.id,
     priorityOrder: 1,
+    retryPolicy: { maxAttempts: 1 },
     config: {
       request: { url, json: { to: '{{to}}', text: '{{text}}' } },
-      answer: { format: 'json', id: 'id', error: 'error', errors: { bad: { means: 'recipient' } } },
+      answer: { format: 'json', id: 'id', error: 'error', errors: { bad: { means } } },
     },
   })
   expect(made).toMatchObject({ status: 201 })
@@ -482,6 +483,51 @@ describe('a verification over several channels at once', () => {
       })
     } finally {
       await Promise.all([gateway.close(), hooks.close()])
+    }
+  })
+
+  test('is replayed when the provider of its first channel was unavailable', async () => {
+    const gateway = await startHttpPeer(() => ({ status: 400, body: '{"error": "bad"}' }))
+    try {
+      const other = await addAccount()
+      const theirs = verifications(app, other)
+      await set(other, { channels: ['local_sms', 'official_chatapp'] })
+      await refuseSms(other, gateway.url, 'operator')
+      const to = nextPhone()
+      const key = { live: true, idempotencyKey: 'one unavailable' }
+      const sent = await theirs.post('send', { to }, key)
+      expect(sent).toMatchObject({
+        status: 200,
+        body: {
+          channel: 'official_chatapp',
+          deliveries: [
+            { channel: 'local_sms', status: 'failed' },
+            { channel: 'official_chatapp', status: 'sent' },
+          ],
+        },
+      })
+      const replay = await theirs.post('send', { to }, key)
+      expect([replay.text, replay.headers.get('idempotency-replayed')]).toEqual([sent.text, 'true'])
+      expect(await other.inbox(to)).toHaveLength(1)
+    } finally {
+      await gateway.close()
+    }
+  })
+
+  test('leaves its key free when the provider of its only covered channel was unavailable', async () => {
+    const gateway = await startHttpPeer(() => ({ status: 400, body: '{"error": "bad"}' }))
+    try {
+      const poor = await addAccount({ balance: 0, plan: { pool: [{ channels: ['local_sms'], limit: 5 }] } })
+      const theirs = verifications(app, poor)
+      await set(poor, { channels: ['local_sms', 'official_chatapp'] })
+      await refuseSms(poor, gateway.url, 'operator')
+      for (const to of [nextPhone(), nextPhone()]) {
+        const refused = await theirs.post('send', { to }, { live: true, idempotencyKey: 'none available' })
+        expect(refused).toMatchObject({ status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } })
+      }
+      expect(await poor.footprint()).toMatchObject({ messages: 2, keys: 0, poolUsed: 0 })
+    } finally {
+      await gateway.close()
     }
   })
 
