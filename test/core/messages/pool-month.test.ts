@@ -104,12 +104,13 @@ async function startNewMonth(): Promise<void> {
   await sendFromPool()
 }
 
-async function sendFromPool(): Promise<void> {
+async function sendFromPool(): Promise<MessageId> {
   const other = acceptRow(
     { accountId: account, id: ids.next('msg'), connectionId: connection, dueAt: clock.now() },
     { channel: 'official_chatapp', pooled: true },
   )
   await acceptSends(database.db, NODE, clock.now(), [other], false)
+  return other.id
 }
 
 /** Returns the message to the outbox, as if its attempt had not begun. */
@@ -288,11 +289,12 @@ test('a pool is next reset on the first of a month, whatever day its last reset 
 })
 
 describe('a pool whose month was begun by a clock that was ahead', () => {
-  async function sendAhead(ms: number): Promise<void> {
+  async function sendAhead(ms: number): Promise<MessageId> {
     clock.jump(ms)
-    await sendFromPool()
+    const sent = await sendFromPool()
     clock.jump(-ms)
     await endFutureMonths(database.db, clock.now())
+    return sent
   }
 
   async function resets(): Promise<number[]> {
@@ -318,6 +320,12 @@ describe('a pool whose month was begun by a clock that was ahead', () => {
       [1, 0],
       [JUNE, JUNE],
     ])
+  })
+
+  test('gets back what it counted then when the message fails', async () => {
+    id = await sendAhead(365 * 24 * HOUR_MS)
+    await endAttempt(1, 'failed')
+    expect(await used()).toEqual([0, 0])
   })
 
   test('by hours is not reset a second time when the month begins', async () => {
