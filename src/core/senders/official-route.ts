@@ -86,7 +86,7 @@ export function requestedOfficialSender({
 }
 
 /**
- * With a test key, only the sandbox, whichever sender is named. With a live key, the sandbox counts
+ * With a test key, only the sandbox, whichever sender is named: for `platform` the platform's. With a live key, the sandbox counts
  * as the platform's number only if the channel has no real connection.
  */
 function allowedConnections(
@@ -95,7 +95,9 @@ function allowedConnections(
   official: readonly ConnectionSnapshot[],
 ): readonly ConnectionSnapshot[] {
   if (mode === 'test') {
-    return asked?.provider === SANDBOX ? [asked] : official.filter(({ provider }) => provider === SANDBOX)
+    const sandboxes = official.filter(({ provider }) => provider === SANDBOX)
+    if (asked === null) return sandboxes.filter(each => each.accountId === PLATFORM)
+    return asked.provider === SANDBOX ? [asked] : sandboxes
   }
   if (asked !== null) return [asked]
   const hasReal = official.some(({ provider }) => provider !== SANDBOX)

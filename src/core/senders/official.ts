@@ -59,8 +59,9 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
     ])
     const official = all.filter(each => each.channels.includes(OFFICIAL_CHANNEL))
     const own = official.filter(each => each.accountId === accountId && accountId !== PLATFORM)
+    const mayUseSandbox = sandboxForLive && official.every(each => each.provider === SANDBOX)
     const known = new Map(identities.map(each => [each.connectionId, each]))
-    return { official, own, identities: known, chosen, defaultId: defaultOf(own, chosen) }
+    return { official, own, identities: known, chosen, defaultId: defaultOf(own, chosen, mayUseSandbox) }
   }
 
   async function list({ account, mode }: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]> {
@@ -139,11 +140,20 @@ type Senders = {
   defaultId: ConnectionId | null
 }
 
-/** The same choice as for sends: the chosen one if it is enabled, else the first own one, else the platform's (null). */
-function defaultOf(own: readonly ConnectionSnapshot[], chosen: OfficialChoice): ConnectionId | null {
+/**
+ * The same choice as for sends: the chosen one if it is enabled, else the first own one, else the platform's (null).
+ * Live keys use an own sandbox, like the platform's, only where there is no real connection.
+ */
+function defaultOf(
+  own: readonly ConnectionSnapshot[],
+  chosen: OfficialChoice,
+  mayUseSandbox: boolean,
+): ConnectionId | null {
   if (chosen === null) return null
   const working = own.filter(each => each.enabled)
-  const found = working.find(each => each.id === chosen) ?? working.find(each => each.provider !== SANDBOX)
+  const found =
+    working.find(each => each.id === chosen) ??
+    working.find(each => mayUseSandbox || each.provider !== SANDBOX)
   return found?.id ?? null
 }
 

@@ -44,21 +44,25 @@ export type ConnectionRequest = {
 const CHANNEL = 'official_chatapp'
 
 /**
- * The sender for which a template is submitted: the requested one, else the
- * account's default if it is enabled, else its own first one, else the platform's. With a
- * test key always the sandbox. Pure; throws a 400 for an unknown or disabled sender.
+ * The sender for which a template is submitted, as for sends: the requested one, else the account's default
+ * if it can be used, else its own first one, else the platform's. With a test key always a sandbox. Pure; throws
+ * a 400 for an unknown or disabled sender.
  */
 export function chooseOfficialConnection(request: ConnectionRequest): OfficialConnection {
+  const { accountId, mode, requestedSender, chosen } = request
   const official = request.connections.filter(each => each.channels.includes(CHANNEL))
-  const own = official.filter(each => each.accountId === request.accountId && each.accountId !== PLATFORM)
+  const own = official.filter(each => each.accountId === accountId && accountId !== PLATFORM)
   const requested = requestedConnection(request, own)
-  if (request.mode === 'test') return toOfficialConnection(sandboxOf(official) ?? throwNoConnection())
-  if (requested) return toOfficialConnection(requested)
-  const ownDefault = own.find(each => each.enabled && each.id === request.chosen)
-  const firstOwn = request.chosen === null ? undefined : own.find(isReal)
-  const wantsPlatform = request.requestedSender === PLATFORM_SENDER
-  const chosen = wantsPlatform ? undefined : (ownDefault ?? firstOwn)
-  return toOfficialConnection(chosen ?? platformOf(official, request.sandboxForLive) ?? throwNoConnection())
+  if (requested && (mode === 'live' || isSandbox(requested))) return toOfficialConnection(requested)
+  const usable = usableConnections(official, request)
+  const wanted = requestedSender ?? (chosen === null ? PLATFORM_SENDER : undefined)
+  const usableOwn = wanted === PLATFORM_SENDER ? [] : usable.filter(each => own.includes(each))
+  return toOfficialConnection(
+    usableOwn.find(each => each.id === chosen) ??
+      usableOwn[0] ??
+      usable.find(each => each.accountId === PLATFORM) ??
+      throwNoConnection(),
+  )
 }
 
 /** The requested connection of the account; undefined if none is requested, or the platform's. */
@@ -79,19 +83,20 @@ export function findOfficialConnection(
   return found ? toOfficialConnection(found) : null
 }
 
-/** The platform's connection; the sandbox only if there is no real connection, as for sends. */
-function platformOf(official: readonly ConnectionSnapshot[], sandboxForLive: boolean) {
-  const real = official.filter(each => each.provider !== SANDBOX)
-  if (real.length === 0 && sandboxForLive) return official.find(({ enabled }) => enabled)
-  return real.find(each => each.accountId === PLATFORM && each.enabled)
+/** With a test key the sandboxes; with a live key also, but only if there is no real connection, as for sends. */
+function usableConnections(
+  official: readonly ConnectionSnapshot[],
+  { mode, sandboxForLive }: ConnectionRequest,
+): readonly ConnectionSnapshot[] {
+  const sandboxes = official.filter(isSandbox)
+  if (mode === 'test') return sandboxes
+  const real = official.filter(each => !isSandbox(each))
+  if (real.length > 0) return real.filter(each => each.enabled)
+  return sandboxForLive ? sandboxes.filter(each => each.enabled) : []
 }
 
-function sandboxOf(official: readonly ConnectionSnapshot[]): ConnectionSnapshot | undefined {
-  return official.find(each => each.provider === SANDBOX)
-}
-
-function isReal({ enabled, provider }: ConnectionSnapshot): boolean {
-  return enabled && provider !== SANDBOX
+function isSandbox({ provider }: ConnectionSnapshot): boolean {
+  return provider === SANDBOX
 }
 
 function toOfficialConnection({ id, accountId, provider }: ConnectionSnapshot): OfficialConnection {

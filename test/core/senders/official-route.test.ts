@@ -106,6 +106,17 @@ describe('the order of official senders', () => {
     ])
   })
 
+  test('a test key that names the platform’s number gets the platform’s sandbox, not the account’s own', () => {
+    const ownSandbox = connection('mine', { provider: 'sandbox' })
+    expect(carriers('official_chatapp', [ownSandbox, sandbox], 'platform', { mode: 'test' })).toEqual([
+      'sandbox',
+    ])
+    expect(carriers('official_chatapp', [ownSandbox, sandbox], undefined, { mode: 'test' })).toEqual([
+      'mine',
+      'sandbox',
+    ])
+  })
+
   test.each([
     ['unknown', idOf('nobody')],
     ['the platform’s sender, named by its id instead of “platform”,', platform.id],

@@ -83,6 +83,21 @@ describe('chooseOfficialConnection', () => {
     expect(() => choose([])).toThrow('officialSenderId: ')
   })
 
+  test('takes the account’s own sandbox as sends do, and the platform’s where the platform is meant', () => {
+    const mine = connection('mine', ACCOUNT, { provider: 'sandbox' })
+    for (const mode of ['live', 'test'] as const) {
+      expect(idOf([mine, sandbox], { mode })).toBe(mine.id)
+      expect(idOf([sandbox, mine], { mode })).toBe(mine.id)
+      expect(idOf([mine, sandbox], { mode, requestedSender: mine.id })).toBe(mine.id)
+      expect(idOf([sandbox, mine], { mode, requestedSender: mine.id })).toBe(mine.id)
+      expect(idOf([mine, sandbox], { mode, requestedSender: 'platform' })).toBe(sandbox.id)
+      expect(idOf([mine, sandbox], { mode, chosen: null })).toBe(sandbox.id)
+      expect(idOf([mine, sandbox], { mode, chosen: null, requestedSender: mine.id })).toBe(mine.id)
+    }
+    expect(idOf([mine, platform, sandbox])).toBe(platform.id)
+    expect(idOf([mine, platform, sandbox], { mode: 'test' })).toBe(mine.id)
+  })
+
   test('takes the platform’s number for templates of the platform, but not by its id', () => {
     expect(idOf([platform, sandbox], { accountId: PLATFORM })).toBe(platform.id)
     expect(() =>

@@ -132,6 +132,45 @@ describe('GET /api/v2/official-senders', () => {
     }
   })
 
+  test('lists an own sandbox as the default, since messages without a sender go over it', async () => {
+    const tester = await app.createAccount()
+    const mine = await connect('Mine', tester, { provider: 'sandbox', config: {} })
+    for (const key of [tester.liveKey, tester.testKey]) {
+      expect(defaults(listOf(await get(key)))).toEqual([mine])
+      const sent = await app.call('/api/v2/messages/send', {
+        method: 'POST',
+        key,
+        body: { to: '+12025550123', channel: 'official_chatapp', text: 'Hi' },
+      })
+      expect(sent.body['resolved']).toMatchObject({ provider: 'sandbox', senderSource: 'official_default' })
+    }
+  })
+
+  test.each(['liveKey', 'testKey'] as const)(
+    'a template for the platform’s number is not bound to an own sandbox (%s)',
+    async key => {
+      const tester = await app.createAccount()
+      await connect('Mine', tester, { provider: 'sandbox', config: {} })
+      const created = await app.call('/api/v2/templates', {
+        method: 'POST',
+        key: tester[key],
+        body: {
+          name: 'for_platform',
+          category: 'chatapp',
+          subType: 'utility',
+          language: 'en',
+          body: 'Hi',
+          officialSenderId: 'platform',
+        },
+      })
+      expect(created.status, created.text).toBe(201)
+      expect((created.body['data'] as { template: object }).template).toMatchObject({
+        officialSenderId: 'platform',
+        isPlatformNumber: true,
+      })
+    },
+  )
+
   test('lists the same senders as GET /api/v2/account', async () => {
     const { body } = await app.call('/api/v2/account', { key: account.liveKey })
     expect((body['data'] as { officialSenders: unknown }).officialSenders).toEqual(
