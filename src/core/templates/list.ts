@@ -1,5 +1,5 @@
 import { DEFAULT_LIMIT, pageOf, readIdCursor, writeCursor } from '../../contract/cursor.ts'
-import { Problem } from '../../contract/errors.ts'
+import { invalid, Problem } from '../../contract/errors.ts'
 import {
   PLATFORM_SENDER,
   TEMPLATE_STATUSES,
@@ -95,6 +95,9 @@ function readSender(query: TemplateQuery, { own }: AccountSenders): ConnectionId
   const path = query.officialSenderId === undefined ? 'sender.officialId' : 'officialSenderId'
   const asked = query[path]
   if (asked === undefined) return null
+  if (asked !== (query['sender.officialId'] ?? asked)) {
+    throw invalid('officialSenderId', 'must be the same as sender.officialId')
+  }
   if (asked === PLATFORM_SENDER) return PLATFORM_SENDER
   if (isId('cnn', asked) && own.has(asked)) return asked
   throw new Problem('NOT_FOUND', 'Official sender not found', {

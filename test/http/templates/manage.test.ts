@@ -69,7 +69,10 @@ describe('GET /api/v2/templates', () => {
     for (const query of ['?officialSenderId=platform', '?sender.officialId=platform', '/platform']) {
       expect(names(await templates.list(query))).toEqual(['order_update'])
     }
+    const both = '?officialSenderId=platform&sender.officialId=platform'
+    expect(names(await templates.list(both))).toEqual(['order_update'])
     expect(names(await templates.list('/platform?category=sms'))).toEqual([])
+    expect(names(await templates.list('/platform?sender.officialId=other'))).toEqual(['order_update'])
     const page = await templates.call('GET', '/platform?limit=1')
     expect(Object.keys(page.body)).toEqual(['data', 'nextCursor'])
     expect(page.body['data']).toHaveLength(1)
@@ -101,6 +104,7 @@ describe('GET /api/v2/templates', () => {
       ['?officialSenderId=', 'officialSenderId'],
       ['?sender.officialId=', 'sender.officialId'],
       [`?sender.officialId=${'x'.repeat(201)}`, 'sender.officialId'],
+      ['?officialSenderId=platform&sender.officialId=cnn_01m7zfya87e70a0k047jvs2kk8', 'officialSenderId'],
     ] as const) {
       const answer = await templates.call('GET', query)
       expect(codeOf(answer)).toEqual([400, 'VALIDATION_ERROR'])
