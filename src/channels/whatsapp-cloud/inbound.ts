@@ -5,6 +5,9 @@ import { numberOf } from '../shared/contact-card.ts'
 import { entryOf } from '../shared/table.ts'
 import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf } from './fields.ts'
 
+/** Events of the type "message" in which nobody says anything: a changed number, a message that its author deleted. */
+const NO_MESSAGES: readonly unknown[] = ['system', 'revoke']
+
 /**
  * A message from a person; null for other events, such as a changed number.
  * Source: https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/reference/messages.
@@ -12,12 +15,10 @@ import { asFields, type Fields, objectsIn, stringOf, textOf, timeOf } from './fi
 export function readMessage(message: Fields, to: string, contacts: readonly Fields[]): InboundMessage | null {
   const { id, type } = message
   const from = senderOf(message)
-  if (typeof id !== 'string' || from === null || type === 'system') return null
-  const kind = stringOf(type)
-  const part = asFields(message[kind])
+  if (typeof id !== 'string' || from === null || NO_MESSAGES.includes(type)) return null
+  const { kind, part, replyTo } = type === 'edit' ? editedOf(message) : contentOf(message)
   const media = mediaOf(kind, part)
   const group = textOf(message['group_id'])
-  const replyTo = textOf(asFields(message['context'])['id']) ?? textOf(part['message_id'])
   return {
     kind: 'message',
     eventId: id,
@@ -33,6 +34,23 @@ export function readMessage(message: Fields, to: string, contacts: readonly Fiel
     ...(replyTo !== null && { replyTo }),
     atMs: timeOf(message['timestamp']),
   }
+}
+
+type Content = { kind: string; part: Fields; replyTo: string | null }
+
+function contentOf(message: Fields): Content {
+  const kind = stringOf(message['type'])
+  const part = asFields(message[kind])
+  return { kind, part, replyTo: textOf(asFields(message['context'])['id']) ?? textOf(part['message_id']) }
+}
+
+/**
+ * A message that its author has edited: the new words, as an answer to the message that they replace.
+ * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/edit.
+ */
+function editedOf({ edit }: Fields): Content {
+  const { message, original_message_id: original } = asFields(edit)
+  return { ...contentOf(asFields(message)), replyTo: textOf(original) }
 }
 
 const PHONE = /^\+?(\d{5,20})$/

@@ -345,6 +345,37 @@ describe('messages', () => {
       { text: 'By Friday, please', button: null },
     ],
     [
+      'an edited message',
+      {
+        type: 'edit',
+        edit: {
+          original_message_id: 'wamid.D',
+          message: { context: { id: 'wamid.E' }, type: 'text', text: { body: 'STOP' } },
+        },
+      },
+      { text: 'STOP', button: null, replyTo: 'wamid.D' },
+    ],
+    [
+      'a picture whose caption was edited',
+      {
+        type: 'edit',
+        edit: {
+          original_message_id: 'wamid.D',
+          message: {
+            type: 'image',
+            image: { id: '1479537139650973', caption: 'Look here', mime_type: 'image/jpeg' },
+          },
+        },
+      },
+      {
+        text: 'Look here',
+        button: null,
+        replyTo: 'wamid.D',
+        ...file({ type: 'image', mimetype: 'image/jpeg' }),
+      },
+    ],
+    ['an edit without content', { type: 'edit', edit: 7 }, { text: null, button: null }],
+    [
       'a message that WhatsApp marks as unsupported',
       {
         type: 'unsupported',
@@ -391,8 +422,9 @@ describe('messages', () => {
     ])
   })
 
-  test('of the type system, and those without a valid sender, are ignored', () => {
+  test('of the type system or revoke, and those without a valid sender, are ignored', () => {
     const messages = [
+      wrote({ type: 'revoke', revoke: { original_message_id: 'wamid.D' } }),
       wrote({ type: 'system', system: { body: 'User A changed from 1 to 2', type: 'user_changed_number' } }),
       ...[undefined, 7, '', '1', 'x'.repeat(200)].map(from => ({
         ...wrote({ type: 'text' }),
