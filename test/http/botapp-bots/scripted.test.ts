@@ -627,6 +627,9 @@ describe('a group', () => {
       { connected_website: 'example.org' },
       { checklist_tasks_done: { marked_as_done_task_ids: [1] } },
       { chat_owner_left: {} },
+      { community_chat_added: { community: { id: 99, name: 'Sailors' } } },
+      { community_chat_joined: { community: { id: 99, name: 'Sailors' } } },
+      { community_chat_removed: {} },
     ])
       await deliver(bot, group(-9_304, '', { text: undefined, ...notice }))
     expect(await account.read<InboundMessageView[]>('/api/v2/inbound?from=-9304')).toEqual([])
