@@ -288,6 +288,8 @@ const STATUSES: Readonly<Record<string, TemplateState['status']>> = {
   PAUSED: 'disabled',
   DISABLED: 'disabled',
   ARCHIVED: 'disabled',
+  // What it was before is not said: the poll that follows each change shows where it was not approved.
+  UNARCHIVED: 'approved',
   LIMIT_EXCEEDED: 'disabled',
   DELETED: 'disabled',
   PENDING_DELETION: 'disabled',

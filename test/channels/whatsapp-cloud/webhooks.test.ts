@@ -446,6 +446,8 @@ describe('templates', () => {
   test.each([
     ['APPROVED', {}, 'approved', null],
     ['REINSTATED', {}, 'approved', null],
+    ['ARCHIVED', {}, 'disabled', null],
+    ['UNARCHIVED', {}, 'approved', null],
     ['PENDING', {}, 'pending', null],
     ['REJECTED', { reason: 'ABUSIVE_CONTENT' }, 'rejected', 'ABUSIVE_CONTENT'],
     [
@@ -486,7 +488,7 @@ describe('templates', () => {
   })
 
   test('are not reported for an event that does not affect sends', () => {
-    for (const reported of ['LOCKED', 'UNARCHIVED', 'constructor', 7])
+    for (const reported of ['LOCKED', 'constructor', 7])
       expect(inboundOf(event(templateChange({ event: reported })))).toEqual([])
   })
 
