@@ -34,6 +34,8 @@ export type InboundMessage = {
   contacts?: readonly InboundCard[]
   /** The provider's id of the message that this one answers. */
   replyTo?: string | null
+  /** What the provider takes it for, by keywords of its own: its word on marketing to the author counts, whatever the text. */
+  decision?: 'stop' | 'start'
   /** When it was written, as the provider says, in ms since the epoch; null when it does not say. */
   atMs: number | null
   /** For a long message that arrives in parts: `text` is this part's. The parts are joined when all have arrived. */

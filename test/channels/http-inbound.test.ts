@@ -89,6 +89,19 @@ describe('twilio', () => {
     }
   })
 
+  test('a keyword of the Messaging Service itself is the decision that Twilio takes it for', () => {
+    const decisionOf = (OptOutType: string) => {
+      const answer = readCallback(signed({ ...FIELDS, Body: 'Genug', OptOutType }), '12345')
+      return answer.kind === 'taken' && answer.inbound[0]?.kind === 'message' && answer.inbound[0].decision
+    }
+    expect(['STOP', 'START', 'HELP', 'toString'].map(decisionOf)).toEqual([
+      'stop',
+      'start',
+      undefined,
+      undefined,
+    ])
+  })
+
   test('an empty message is read, and one of another channel is ignored', () => {
     expect(readCallback(signed({ ...FIELDS, Body: '' }), '12345')).toMatchObject({ inbound: [{ text: '' }] })
     const other = { ...FIELDS, From: 'whatsapp:+447700900123' }

@@ -2,11 +2,19 @@ import type { AttachmentType } from '../../contract/enums.ts'
 import type { InboundReply } from '../../contract/inbound.ts'
 import type { InboundMedia, InboundMessage } from '../../contract/reported-message.ts'
 import type { InboundResult } from '../provider.ts'
+import { entryOf } from '../shared/table.ts'
 
 /** Twilio sends a plain-text answer to the author as a message; an empty TwiML response sends nothing. */
 const EMPTY_TWIML: InboundReply = { status: 200, contentType: 'text/xml', body: '<Response/>' }
 
 const MAX_MEDIA = 10
+
+/**
+ * What a message means by the keywords of a Messaging Service with Advanced Opt-Out, which may be any words in any language:
+ * Twilio itself stops or starts sending to its author. HELP decides nothing.
+ * Source: https://www.twilio.com/docs/messaging/tutorials/advanced-opt-out.
+ */
+const DECISIONS: Readonly<Record<string, InboundMessage['decision']>> = { STOP: 'stop', START: 'start' }
 
 /**
  * A message to one of the account's numbers; null for another call. Twilio joins long ones.
@@ -19,6 +27,7 @@ export function readMessage(form: URLSearchParams): InboundResult | null {
   // Twilio's other channels write `whatsapp:+1…`; this connection carries SMS only.
   if (from.includes(':')) return { kind: 'taken', inbound: [], reply: EMPTY_TWIML }
   const media = mediaOf(form)
+  const decision = entryOf(DECISIONS, form.get('OptOutType') ?? '')
   const message: InboundMessage = {
     kind: 'message',
     eventId,
@@ -28,6 +37,7 @@ export function readMessage(form: URLSearchParams): InboundResult | null {
     text,
     button: null,
     ...(media.length > 0 && { media }),
+    ...(decision && { decision }),
     atMs: null,
   }
   return { kind: 'taken', inbound: [message], reply: EMPTY_TWIML }

@@ -12,6 +12,8 @@ export type ReceivedMessage = Omit<InboundRow, 'accountId' | 'id' | 'keyword' | 
   accountId: AccountId | null
   /** The chat to reply to; null if that is `from`. */
   chatId: string | null
+  /** Its decision on marketing, where the provider tells it. */
+  decision?: InboundMessage['decision']
   /** Parts of it never arrived. */
   isIncomplete?: boolean
 }
@@ -56,6 +58,7 @@ export function toReceived(
     contacts: (message.contacts ?? []).slice(0, MAX_CARDS).flatMap(card => cardOf(card) ?? []),
     replyTo: message.replyTo == null ? null : toEventRef(message.replyTo) || null,
     sentAtMs: toStorableTime(message.atMs),
+    ...(message.decision && { decision: message.decision }),
   }
 }
 

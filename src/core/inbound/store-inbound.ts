@@ -25,7 +25,7 @@ export type StoreInboundDeps = { clock: Clock; ids: Ids; phones: Phones; optOuts
 
 export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInboundDeps): StoreInbound {
   function toRow(
-    { accountId: _, chatId, isIncomplete, ...message }: ReceivedMessage,
+    { accountId: _, chatId, decision, isIncomplete, ...message }: ReceivedMessage,
     owner: Owner,
   ): InboundRow {
     const text = message.text === null ? null : toStorableText(message.text) || null
@@ -45,7 +45,7 @@ export function createStoreInbound({ clock, ids, phones, optOuts }: StoreInbound
       contacts: message.contacts.map(card => ({ ...card, phones: inE164(card.phones) })),
       conversation: conversationOf({ ...message, from, chatId }, owner),
       // Of a long text the last part alone may be a keyword, which the whole message was not.
-      keyword: isIncomplete ? null : keywordOf({ ...message, text, from, chatId }),
+      keyword: isIncomplete ? null : (decision ?? keywordOf({ ...message, text, from, chatId })),
     }
   }
 

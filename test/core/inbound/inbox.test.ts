@@ -274,6 +274,26 @@ describe('an unavailable database', () => {
   })
 })
 
+describe('a decision that the provider tells', () => {
+  const FROM = '+447700900177'
+
+  async function isSuppressed(): Promise<boolean> {
+    const place = { accountId: ids.next('acc'), key: FROM, connectionId: connection.id, sender: null }
+    const found = await findSuppressed(database.db, [place])
+    return found[0]!.length > 0
+  }
+
+  test('is the keyword, whatever the text', async () => {
+    const node = openNode()
+    await node.receive(connection, [message({ from: FROM, text: 'Genug', decision: 'stop' })])
+    expect(await isSuppressed()).toBe(true)
+    await node.receive(connection, [message({ from: FROM, text: 'Stop', decision: 'start' })])
+    expect(await isSuppressed()).toBe(false)
+    const all = await createInboundMessages({ db: database.db, clock, phones }).listShared({ limit: 2 })
+    expect(all.data.map(({ keyword }) => keyword).sort()).toEqual(['start', 'stop'])
+  })
+})
+
 describe('keywords that arrive in another order than they were sent', () => {
   const FROM = '+447700900199'
   /** Whether the author is suppressed after these keywords, in the order of their arrival, with the seconds at which they were sent. */
