@@ -272,6 +272,47 @@ describe('a gateway of the provider http-sms', () => {
     })
   })
 
+  describe('a text is read', () => {
+    const textOf = (request: InboundRequest, how?: MessageForm) => {
+      const answer = read(request, how)
+      return answer.kind === 'taken' && answer.inbound[0]?.kind === 'message' && answer.inbound[0].text
+    }
+    const posted = (a: string, charset = '') =>
+      textOf(
+        {
+          ...call({ query: 'in=1&t=tok', headers: { 'content-type': `${FORM['content-type']}${charset}` } }),
+          body: Buffer.from(`p=447700900123&P=70123&a=${a}`, 'latin1'),
+        },
+        { ...FORM_OF, format: 'form' },
+      )
+
+    test.each([
+      ['UTF-8', 'Caf%C3%A9+%26+%E2%82%AC+a%3Db=c', 'Café & € a=b=c'],
+      ['Latin-1', 'Caf%E9+no%EBl', 'Café noël'],
+      ['Windows-1252', '5%80', '5€'],
+      ['octets that are not encoded', 'Caf\xe9', 'Café'],
+      ['a percent sign that encodes nothing', '100%+%zz', '100% %zz'],
+    ])('in a query: %s', (_, a, text) => {
+      expect(textOf(call({ method: 'GET', query: QUERY.replace('a=Hello', `a=${a}`) }))).toBe(text)
+      expect(posted(a)).toBe(text)
+    })
+
+    test('in the charset that a form names, unless it is UTF-8 or the charset is not known', () => {
+      expect(posted('%CF%F0%E8%E2%E5%F2', '; charset=windows-1251')).toBe('Привет')
+      expect(posted('Caf%C3%A9', '; charset=ISO-8859-1')).toBe('Café')
+      expect(posted('Caf%E9', '; charset="x-unknown"')).toBe('Café')
+    })
+
+    test('in JSON that is not UTF-8, against the rules of JSON', () => {
+      const body = JSON.stringify({ p: '447700900123', P: '70123', a: 'Café' })
+      const request = {
+        ...call({ query: 'in=1&t=tok', headers: JSON_TYPE }),
+        body: Buffer.from(body, 'latin1'),
+      }
+      expect(textOf(request, { ...FORM_OF, format: 'json' })).toBe('Café')
+    })
+  })
+
   test('messages in JSON are read with a generated id, and invalid entries are skipped', () => {
     const how: MessageForm = {
       format: 'json',

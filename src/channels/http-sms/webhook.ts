@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
-import { hasToken, malformed, parseForm, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
+import { hasToken, malformed, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
 import type { Inbound, InboundResult } from '../provider.ts'
 import type { MessageForm, ReceiptForm } from './config.ts'
+import { readFields, textIn } from './fields.ts'
 import { parseJson } from './json.ts'
 import { textAt, valueAt } from './path.ts'
 
@@ -52,10 +53,13 @@ function isAuthentic(
 
 function fieldsOf(request: InboundRequest, form: Form): Field[] | null {
   if (form.format !== 'json') {
-    const fields = form.format === 'query' ? new URLSearchParams(request.query) : parseForm(request)
-    return [name => (name === undefined ? null : fields.get(name))]
+    const field = readFields(
+      form.format === 'query' ? Buffer.from(request.query, 'latin1') : request.body,
+      request,
+    )
+    return [name => (name === undefined ? null : field(name))]
   }
-  const json = parseJson(request.body)
+  const json = parseJson(Buffer.from(textIn(request.body, request)))
   if (typeof json !== 'object' || json === null) return null
   const items = form.items === undefined ? [json].flat() : valueAt(json, form.items)
   if (!Array.isArray(items)) return null
