@@ -4,7 +4,7 @@ import type { Answer, HttpRequest } from './http/client.ts'
 import { BaseUrl, HTTP_FIELDS, laneSettings, pathOf, Secret, Sender } from './http/config.ts'
 import { parseJsonObject, withToken } from './http/inbound.ts'
 import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from './http/verdict.ts'
-import { DUPLICATE, explainCode, GROUP, STATUS_CODES } from './infobip/codes.ts'
+import { DUPLICATE, explainCode, GROUP, REFUSED, STATUS_CODES } from './infobip/codes.ts'
 import { readCallback, statusOf } from './infobip/reports.ts'
 import type { Io, Link, Outcome, Outgoing, Provider } from './provider.ts'
 import { rejectUnsendable, SMS_POLICY, withoutPlus } from './shared/sms.ts'
@@ -155,7 +155,6 @@ const DUPLICATE_ID: Outcome = {
 
 const ACCEPTED_GROUPS = new Set<number>([GROUP.accepted, GROUP.pending, GROUP.delivered])
 const REFUSED_GROUPS = new Set<number>([GROUP.undeliverable, GROUP.expired, GROUP.rejected])
-const REFUSED = { means: 'message', text: 'Infobip refuses the message.' } as const
 
 /** The text of an error of version 3, or of the older form that Infobip's gateways still use. */
 function errorTextOf(said: Record<string, unknown> | null): unknown {

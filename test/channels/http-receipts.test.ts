@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type HttpSmsConfig, httpSmsConfig } from '../../src/channels/http-sms/config.ts'
 import { readReceipts } from '../../src/channels/http-sms/receipts.ts'
 import { readCallback as readReports } from '../../src/channels/infobip/reports.ts'
-import type { InboundResult } from '../../src/channels/provider.ts'
+import type { InboundResult, Receipt } from '../../src/channels/provider.ts'
 import { readCallback } from '../../src/channels/twilio/receipts.ts'
 import { readCallback as readReceipt, type SignatureMethod } from '../../src/channels/vonage/receipts.ts'
 import type { InboundRequest } from '../../src/contract/inbound.ts'
@@ -98,6 +98,26 @@ describe('twilio', () => {
     expect(receipts(failed)).toMatchObject([
       { status: 'undelivered', reject: 'RECIPIENT_REJECTED', optedOut: true, providerCode: '21610' },
     ])
+  })
+
+  test.each([
+    ['21211', 'RECIPIENT_REJECTED'],
+    ['21408', 'RECIPIENT_REJECTED'],
+    ['21606', 'SENDER_REJECTED'],
+    ['21617', 'MESSAGE_REJECTED'],
+    ['21703', 'PROVIDER_UNAVAILABLE'],
+    ['30007', undefined],
+    ['toString', undefined],
+  ])('the error %s of a message that a Messaging Service took at first is a refusal: %s', (code, reject) => {
+    const told = (MessageStatus: string) => {
+      const [receipt] = receipts(
+        readCallback(signed({ ...STATUS, MessageStatus, ErrorCode: code }), TOKEN),
+      ) as Receipt[]
+      return [receipt!.status, receipt!.reject, receipt!.providerCode]
+    }
+    expect(told('failed')).toEqual(['undelivered', reject, code])
+    expect(told('undelivered')).toEqual(['undelivered', reject, code])
+    expect(told('sent')).toEqual(['sent', undefined, code])
   })
 
   test('the attempt id is read from the callback URL, which the signature covers', () => {
@@ -321,6 +341,24 @@ describe('infobip', () => {
   ])('a report with the status: %s', (_, groupId, id, statuses) => {
     const answer = readReports(reports(report('m', groupId, id)), 'receipt-token')
     expect(answer.kind === 'taken' && receiptsOf(answer.inbound).map(each => each.status)).toEqual(statuses)
+  })
+
+  test.each([
+    ['an unknown number', 52, 'RECIPIENT_REJECTED'],
+    ['a sender that is not registered', 11, 'SENDER_REJECTED'],
+    ['no credit', 12, 'PROVIDER_UNAVAILABLE'],
+    ['a reason that is not known here', 100, 'MESSAGE_REJECTED'],
+  ])('a report that Infobip itself rejected the message is a refusal: %s', (_, id, reject) => {
+    const answer = readReports(reports(report('m', 5, id)), 'receipt-token')
+    expect(receipts(answer)).toMatchObject([{ status: 'undelivered', reject, providerCode: String(id) }])
+    const byOperator = readReports(reports(report('m', 2, 4)), 'receipt-token')
+    expect(receipts(byOperator)).toMatchObject([{ status: 'undelivered', providerCode: null }])
+    expect((receipts(byOperator) as Receipt[])[0]).not.toHaveProperty('reject')
+  })
+
+  test('a report that a repeat of the request was refused says nothing about the message', () => {
+    const both = reports(report('m', 5, 23), report('m', 3, 5))
+    expect(receipts(readReports(both, 'receipt-token'))).toMatchObject([{ status: 'delivered' }])
   })
 
   test('a call without the token is unauthorized, and one without readable reports is malformed', () => {

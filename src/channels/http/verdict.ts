@@ -1,5 +1,5 @@
 import { readRetryAfter } from '../../lib/retry-after.ts'
-import type { Outcome, Outgoing } from '../provider.ts'
+import type { Outcome, Outgoing, RejectCode } from '../provider.ts'
 import type { Answer, Exchange } from './client.ts'
 import { quotes } from './quotes.ts'
 
@@ -88,6 +88,20 @@ export function verdictOfMeaning(
       }
     default:
       return { outcome: { kind: 'rejected', code: REJECT_CODE_BY_FAULT[means], detail, providerCode } }
+  }
+}
+
+/** Why a message failed that had been taken, where one of these codes came in its receipt. */
+export function rejectCodeOf({ means }: Meaning): RejectCode {
+  switch (means) {
+    case 'operator':
+    case 'later':
+    case 'throttled':
+      return 'PROVIDER_UNAVAILABLE'
+    case 'opted_out':
+      return REJECT_CODE_BY_FAULT.recipient
+    default:
+      return REJECT_CODE_BY_FAULT[means]
   }
 }
 

@@ -40,6 +40,9 @@ export const STATUS_CODES: Meanings = {
   '87': { means: 'message', text: 'Infobip’s protection against fraud blocks the message.' },
 }
 
+/** What a refusal means by a status that is not listed. */
+export const REFUSED = { means: 'message', text: 'Infobip refuses the message.' } as const
+
 /** Why a message did not arrive: the `error.name` of reports. */
 const ERROR_NAMES: Readonly<Record<string, string>> = {
   EC_UNKNOWN_SUBSCRIBER: 'The network does not know the number.',

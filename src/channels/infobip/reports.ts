@@ -1,7 +1,8 @@
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { hasToken, malformed, parseJsonObject, parseTime, UNAUTHORIZED } from '../http/inbound.ts'
+import { rejectCodeOf } from '../http/verdict.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
-import { GROUP } from './codes.ts'
+import { DUPLICATE, GROUP, REFUSED, STATUS_CODES } from './codes.ts'
 import { readMessage } from './inbound.ts'
 
 export type Status = { groupId: number; id: number }
@@ -26,12 +27,17 @@ export function readCallback(request: InboundRequest, token: string): InboundRes
   return { kind: 'taken', inbound: inbound.filter(each => each !== null) }
 }
 
-/** Null for an unreadable report: it is skipped, so that the others of the same call are not lost. */
+/**
+ * Null for an unreadable report: it is skipped, so that the others of the same call are not lost. So is the report of a repeat
+ * that was refused because of its id, which is that of the message itself.
+ */
 function readReport(report: unknown): Receipt | null {
   const { messageId, status, error, doneAt } = (report ?? {}) as Record<string, unknown>
   const known = statusOf(status)
   const said = known && receiptStatus(known)
-  if (typeof messageId !== 'string' || messageId === '' || !said) return null
+  if (typeof messageId !== 'string' || messageId === '' || !said || known.id === DUPLICATE) return null
+  // Refused by Infobip itself, which answers a submit before it has checked everything.
+  const refused = known.groupId === GROUP.rejected
   const { name } = (error ?? {}) as Record<string, unknown>
   const failed = typeof name === 'string' && name !== 'NO_ERROR' ? name.slice(0, 60) : null
   return {
@@ -41,8 +47,9 @@ function readReport(report: unknown): Receipt | null {
     attemptId: messageId,
     status: said,
     atMs: parseTime(doneAt),
-    providerCode: failed,
+    providerCode: refused ? String(known.id) : failed,
     detail: null,
+    ...(refused && { reject: rejectCodeOf(STATUS_CODES[String(known.id)] ?? REFUSED) }),
   }
 }
 

@@ -2,8 +2,10 @@ import { createHmac } from 'node:crypto'
 import type { InboundRequest } from '../../contract/inbound.ts'
 import { constantTimeEqual } from '../../lib/constant-time-equal.ts'
 import { isForm, isOversized, malformed, parseForm, UNAUTHORIZED } from '../http/inbound.ts'
+import { rejectCodeOf } from '../http/verdict.ts'
 import type { InboundResult, Receipt } from '../provider.ts'
 import { entryOf } from '../shared/table.ts'
+import { SUBMIT_CODES } from './codes.ts'
 import { readMessage } from './inbound.ts'
 
 /** Without queued, accepted and sending, which say no more than the submit's answer did. */
@@ -15,9 +17,6 @@ const STATUSES: Readonly<Record<string, Receipt['status']>> = {
   failed: 'undelivered',
   canceled: 'undelivered',
 }
-
-/** The ErrorCode of a message whose recipient has unsubscribed from its sender. */
-const OPTED_OUT = '21610'
 
 /** The query parameter that holds the attempt's id. */
 const ATTEMPT_FIELD = 'attempt'
@@ -48,10 +47,20 @@ export function readCallback(request: InboundRequest, authToken: string): Inboun
     atMs: null,
     providerCode: code,
     detail: null,
-    // A Messaging Service takes the message first, and learns of the opt-out later.
-    ...(code === OPTED_OUT && { reject: 'RECIPIENT_REJECTED', optedOut: true }),
+    ...(status === 'undelivered' && refusalOf(code)),
   }
   return { kind: 'taken', inbound: [receipt] }
+}
+
+/**
+ * A Messaging Service takes a message first, and checks sender and recipient later: "certain errors which would otherwise
+ * fail straight away with a 400 Bad Request response will instead be accepted initially and then assigned to a Failed
+ * message record later" (Twilio's article on troubleshooting undelivered messages).
+ */
+function refusalOf(code: string | null): Pick<Receipt, 'reject' | 'optedOut'> {
+  const meaning = entryOf(SUBMIT_CODES, code ?? '')
+  if (!meaning) return {}
+  return { reject: rejectCodeOf(meaning), ...(meaning.means === 'opted_out' && { optedOut: true }) }
 }
 
 /**
