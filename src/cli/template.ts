@@ -6,7 +6,7 @@ import { PAGE_OPTIONS, pageQuery } from './query.ts'
 import { card, table } from './show.ts'
 
 export const list = clientCommand({
-  usage: `template list [--category sms] [--status active] [--provider internal] [--limit 50] [--cursor CURSOR]   ${API_KEY_HINT}`,
+  usage: `template list [--category sms] [--status active] [--provider internal] [--limit 50] [--cursor CURSOR]   (all when neither is given; with --key or POSTHORN_API_KEY)`,
   argCount: 0,
   options: {
     category: { type: 'string' },
