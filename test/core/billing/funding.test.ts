@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { selectFunding } from '../../../src/core/billing/funding-store.ts'
+import { acceptSends } from '../../../src/core/messages/hot-store.ts'
 import { toIso } from '../../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
+import { acceptRow } from '../../support/message-rows.ts'
 
 const RESET_MS = Date.UTC(2026, 4, 1)
 const ids = createIds(createFakeClock(RESET_MS), createRandom())
@@ -46,4 +48,32 @@ test.each([
   const account = await addWallet(pool)
   const at = (nowMs: number) => selectFunding(database.db, account, 'local_sms', 1, nowMs)
   expect([await at(RESET_MS - 1), await at(RESET_MS)]).toEqual(expected)
+})
+
+test('of several pools for a channel the first one with something left pays', async () => {
+  const account = await addWallet({ included: 2, used: 1 })
+  await database.db.query({
+    name: 'funding_second_pool',
+    text: `insert into pools (account_id, id, channels, included, used, resets_at)
+             values ($1, 2, '{local_sms,int_sms}', 5, 0, $2)`,
+    values: [toUuid(account), toIso(RESET_MS)],
+  })
+  const nowMs = RESET_MS - 1
+  const used: number[][] = []
+  for (const channel of ['local_sms', 'local_sms', 'int_sms'] as const) {
+    const key = { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: nowMs }
+    await acceptSends(database.db, 1, nowMs, [acceptRow(key, { channel, pooled: true })], false)
+    const { rows } = await database.db.query<{ used: number }>({
+      name: 'funding_used',
+      text: 'select used from pools where account_id = $1 order by id',
+      values: [toUuid(account)],
+    })
+    used.push(rows.map(row => row.used))
+  }
+  // The second one is left for what only it covers.
+  expect(used).toEqual([
+    [2, 0],
+    [2, 1],
+    [2, 2],
+  ])
 })

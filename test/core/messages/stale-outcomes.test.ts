@@ -78,6 +78,17 @@ async function outbox() {
 const retried = () => ({ kind: 'queued', dueAt: clock.now() + 1_000 }) as const
 const unknown = () => ({ kind: 'unknown', dueAt: clock.now() + 86_400_000, answer: 'queued' }) as const
 
+const receipt = (providerId: string, status: ReceiptRow['status']): ReceiptRow => ({
+  connectionId,
+  providerId,
+  status,
+  atMs: null,
+  providerCode: null,
+  errorCode: status === 'failed' ? 'MESSAGE_REJECTED' : null,
+  detail: null,
+  eventId: ids.next('evt'),
+})
+
 describe('an outcome', () => {
   test('of an earlier attempt does not end the one that is being made', async () => {
     const id = await accepted()
@@ -216,17 +227,6 @@ describe('the idempotency key of a message that failed because of its provider',
 })
 
 describe('a receipt', () => {
-  const receipt = (providerId: string, status: ReceiptRow['status']): ReceiptRow => ({
-    connectionId,
-    providerId,
-    status,
-    atMs: null,
-    providerCode: null,
-    errorCode: status === 'failed' ? 'MESSAGE_REJECTED' : null,
-    detail: null,
-    eventId: ids.next('evt'),
-  })
-
   test('for an id that its provider has given twice is for the later message', async () => {
     const [earlier, later] = [await accepted(), await accepted()]
     await settle(earlier, { providerId: 'again' })
@@ -327,6 +327,27 @@ describe('a failover', () => {
     expect(await money()).toEqual({ balance: 9_970, held: 30, ...wallet, amount: 30 })
   })
 
+  test('keeps the template whose text goes on unchanged', async () => {
+    const templateId = ids.next('tpl')
+    const id = await accepted({ templateId })
+    expect(await moveTo(id, here)).toBe('moved')
+    expect(await readMessage(database.db, account, id)).toMatchObject({ connectionId: other, templateId })
+  })
+
+  test('leaves the receipts of the connection before behind, whatever they say later', async () => {
+    const id = await accepted()
+    await settle(id, { ...unknown(), providerId: 'left' })
+    expect(await moveTo(id, here)).toBe('moved')
+    await beginAgain(id, other)
+    await settle(id, { connectionId: other, attempt: 2, providerId: 'taken' })
+    for (const status of ['undelivered', 'failed', 'delivered'] as const) {
+      await applyReceipts(database.db, clock.now(), [receipt('left', status)])
+    }
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'sent', money: 'captured' })
+    await applyReceipts(database.db, clock.now(), [{ ...receipt('taken', 'delivered'), connectionId: other }])
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'delivered' })
+  })
+
   test('of a test message moves no money', async () => {
     const id = await accepted({ live: false })
     expect(await moveTo(id, there)).toBe('moved')
@@ -388,6 +409,14 @@ describe('an attempt', () => {
     expect(rows).toEqual([{ owner: NODE, begun: true }])
   })
 
+  test('with an unknown outcome is not claimed to be made again, also after its deadline', async () => {
+    const id = await accepted()
+    await settle(id, unknown())
+    clock.jump(2 * 86_400_000)
+    expect(await claimDue(database.db, NODE, clock.now(), [{ connectionId, limit: 10 }])).toEqual([])
+    expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'unknown' })
+  })
+
   test('that an earlier call has begun is not begun again by a repeat of a later one', async () => {
     const id = await accepted({ status: 'queued', begun: false })
     expect(await begin(NODE, id)).toEqual([1])
@@ -437,6 +466,15 @@ describe('an attempt', () => {
       await settle(id, retried())
       expect(await begin(AGAIN, id, true)).toEqual([null])
       expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'queued', attempt: 1 })
+    })
+
+    test('is left alone if a repeat has made it, and its outcome is unknown', async () => {
+      const id = await recorded()
+      expect(await begin(AGAIN, id, true)).toEqual([1])
+      await settle(id, unknown())
+      // A repeat that was given up, and is executed after all.
+      expect(await begin(AGAIN, id, true)).toEqual([null])
+      expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'unknown', attempt: 1 })
     })
   })
 })
