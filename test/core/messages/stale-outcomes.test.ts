@@ -147,6 +147,17 @@ describe('an outcome', () => {
     expect(await readMessage(database.db, account, id)).toMatchObject({ status: 'failed', money: 'released' })
   })
 
+  test('without an id of the provider keeps the one that is known of the unknown message', async () => {
+    const id = await accepted()
+    await settle(id, { ...unknown(), providerId: 'first part' })
+    await clock.advance(1_000)
+    await settle(id, { kind: 'failed', errorCode: 'MESSAGE_REJECTED' })
+    expect(await readMessage(database.db, account, id)).toMatchObject({
+      status: 'failed',
+      providerId: 'first part',
+    })
+  })
+
   test('does not change the first answer', async () => {
     const id = await accepted()
     expect(await settle(id, unknown())).toEqual({ answer: 'queued' })

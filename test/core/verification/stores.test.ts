@@ -518,6 +518,15 @@ describe('a resend', () => {
     expect(await kinds([byId(id, CODE)])).toEqual(['right'])
   })
 
+  test('is accepted once a later start for the recipient has ended unsent', async () => {
+    const { to, row } = await started()
+    const later = startRow(to)
+    await accept([later])
+    expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'stale' }])
+    await endVerifications(db, NOW, [{ accountId: account, id: later.start.verificationId }])
+    expect(await resend(resendRow(row, 0))).toEqual([{ kind: 'accepted' }])
+  })
+
   test('keeps the verification pending if its first code turns out to be unsent', async () => {
     const { id, row } = await started()
     await resend(resendRow(row, 0))
