@@ -50,6 +50,23 @@ test.each([
   expect([await at(RESET_MS - 1), await at(RESET_MS)]).toEqual(expected)
 })
 
+test('a test message beside a live one takes nothing of the pool, and nothing of the wallet', async () => {
+  const account = await addWallet({ included: 1, used: 0 })
+  const nowMs = RESET_MS - 1
+  const rows = [false, true, false, true].map(live => {
+    const key = { accountId: account, id: ids.next('msg'), connectionId: ids.next('cnn'), dueAt: nowMs }
+    return acceptRow(key, { live, pooled: true })
+  })
+  await acceptSends(database.db, 1, nowMs, rows, false)
+  const paid = await database.db.query({
+    name: 'funding_paid',
+    text: `select p.used, w.balance::integer as balance, w.held::integer as held
+             from wallets w join pools p using (account_id) where w.account_id = $1`,
+    values: [toUuid(account)],
+  })
+  expect(paid.rows).toEqual([{ used: 1, balance: 490, held: 10 }])
+})
+
 test('of several pools for a channel the first one with something left pays', async () => {
   const account = await addWallet({ included: 2, used: 1 })
   await database.db.query({

@@ -349,6 +349,7 @@ describe('a failover', () => {
     const id = await accepted()
     await settle(id, { ...unknown(), providerId: 'left' })
     expect(await moveTo(id, here)).toBe('moved')
+    expect(await readMessage(database.db, account, id)).toMatchObject({ providerId: null })
     await beginAgain(id, other)
     await settle(id, { connectionId: other, attempt: 2, providerId: 'taken' })
     for (const status of ['undelivered', 'failed', 'delivered'] as const) {
