@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { judge, type Reply } from '../../../src/core/callbacks/outcome.ts'
+import { isOverwhelmed, judge, type Reply } from '../../../src/core/callbacks/outcome.ts'
+import { LONGEST_DELAYS_MS, retryDelayMs } from '../../../src/core/callbacks/schedule.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
 const chance = (fraction: number) => ({ bytes: () => Buffer.alloc(0), fraction: () => fraction })
@@ -64,4 +65,17 @@ describe('an attempt', () => {
       error: 'cut',
     })
   })
+})
+
+test('the longest waits are those that chance makes no longer', () => {
+  const most = LONGEST_DELAYS_MS.map((_, at) => retryDelayMs(at + 1, chance(1)))
+  expect(LONGEST_DELAYS_MS).toEqual(most)
+  expect(retryDelayMs(LONGEST_DELAYS_MS.length + 1, chance(1))).toBeNull()
+})
+
+test('a receiver is overwhelmed if it says so, or does not respond', () => {
+  expect([429, 502, 503, 504].map(answered).map(isOverwhelmed)).toEqual([true, true, true, true])
+  expect(isOverwhelmed({ kind: 'failed', detail: 'cut' })).toBe(true)
+  expect([200, 400, 404, 410, 500, 501].map(answered).filter(isOverwhelmed)).toEqual([])
+  expect(isOverwhelmed({ kind: 'void', detail: 'gone' })).toBe(false)
 })

@@ -107,6 +107,13 @@ describe('the opt-out of a recipient', () => {
     expect(settled).toMatchObject([{ kind: 'failed', errorCode: 'RECIPIENT_REJECTED' }])
   })
 
+  test('is stored only if the provider says that it is one', async () => {
+    const { optedOut: _, ...other } = refused
+    await conclude.attempt(item, 1, other)
+    await conclude.attempt(item, 1, { ...refused, optedOut: false })
+    expect([optOuts, settled.length]).toEqual([[], 2])
+  })
+
   test('does not delay a node that is stopping', async () => {
     outages = Number.POSITIVE_INFINITY
     stopping = true
