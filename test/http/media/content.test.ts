@@ -46,6 +46,8 @@ describe('the preview of an uploaded file', () => {
 
   it.each<[string, string, number]>([
     ['bytes=0-3', 'bytes 0-3/', 4],
+    ['bytes=7-7', 'bytes 7-7/', 1],
+    ['bytes=-2000', 'bytes 0-1004/', 1_005],
     ['bytes=-5', 'bytes 1000-1004/', 5],
     ['bytes=1000-', 'bytes 1000-1004/', 5],
     ['bytes=900-5000', 'bytes 900-1004/', 105],
