@@ -51,3 +51,32 @@ test('a clock that is set neither hastens the next round nor puts it off', async
     expect(rounds()).toBe(2)
   }
 })
+
+test('a stop waits for the round under way, and nothing begins another one', async () => {
+  const clock = createFakeClock()
+  const { promise, resolve } = Promise.withResolvers<'again'>()
+  let rounds = 0
+  const loop = startLoop({
+    clock,
+    everyMs: HOUR_MS,
+    round() {
+      rounds++
+      return promise
+    },
+    onError() {},
+  })
+  await clock.advance(0)
+  let hasStopped = false
+  const stopped = loop.stop().then(() => {
+    hasStopped = true
+  })
+  loop.wake()
+  await clock.advance(2 * HOUR_MS)
+  expect([rounds, hasStopped]).toEqual([1, false])
+  resolve('again')
+  await stopped
+  loop.wake()
+  loop.wakeAt(clock.now())
+  await clock.advance(2 * HOUR_MS)
+  expect(rounds).toBe(1)
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { matchesFilter, readFilter } from '../../../src/core/messages/filter.ts'
 import type { MessageRow } from '../../../src/core/messages/message-store.ts'
+import { timeOf } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
 
 const ROW: Partial<MessageRow> = {
@@ -18,4 +19,14 @@ test('a malformed id in a filter matches no message, not even one without such a
     expect(matches({ bulkJobId: malformed })).toBe(false)
     expect(matches({ templateId: malformed, bulkJobId: ROW.bulkJobId! })).toBe(false)
   }
+})
+
+test('both ends of a time range are outside it', () => {
+  const atMs = timeOf(ROW.id!)
+  const at = (ms: number) => new Date(atMs + ms).toISOString()
+  const matches = (query: Parameters<typeof readFilter>[0]) =>
+    matchesFilter(readFilter(query, createPhones({ cacheSize: 2 })), ROW as MessageRow)
+  expect(matches({ createdAfter: at(-1), createdBefore: at(1) })).toBe(true)
+  expect(matches({ createdBefore: at(0) })).toBe(false)
+  expect(matches({ createdAfter: at(0) })).toBe(false)
 })
