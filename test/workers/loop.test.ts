@@ -52,6 +52,13 @@ test('a clock that is set neither hastens the next round nor puts it off', async
   }
 })
 
+test('a time to wake at that is later than the next round does not put it off', async () => {
+  const { clock, loop, rounds } = await hourly()
+  loop.wakeAt(clock.now() + 2 * HOUR_MS)
+  await clock.advance(HOUR_MS)
+  expect(rounds()).toBe(2)
+})
+
 test('a stop waits for the round under way, and nothing begins another one', async () => {
   const clock = createFakeClock()
   const { promise, resolve } = Promise.withResolvers<'again'>()
