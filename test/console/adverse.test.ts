@@ -59,6 +59,26 @@ describe('a send', { timeout: 60_000 }, () => {
     expect(await messages('to=%2B12025550162')).toMatchObject([{ text: 'Hi Ada, welcome' }])
   })
 
+  it('that is to wait is not sent at once when its time is typed only in part', async () => {
+    const { page, go } = window
+    await go('/send')
+    await page.getByLabel('To', { exact: true }).fill('+12025550164')
+    await page.getByRole('textbox', { name: 'Text' }).fill('Later')
+    const sendAt = page.getByLabel('Send at')
+    await sendAt.focus()
+    await page.keyboard.type('31122029')
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/^Not complete/)
+      .or(page.getByText('The message is in the sandbox.'))
+      .waitFor()
+    expect(await messages('to=%2B12025550164')).toEqual([])
+    await sendAt.fill(new Date(Date.now() + DAY_MS).toISOString().slice(0, 16))
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page.getByRole('dialog', { name: /\+12025550164/ }).waitFor()
+    expect(await messages('to=%2B12025550164')).toMatchObject([{ status: 'scheduled' }])
+  })
+
   it('can be written again from the panel that shows it', async () => {
     const { page, go } = window
     await go('/send')

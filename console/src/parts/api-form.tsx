@@ -59,10 +59,11 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
     if (busy) return
     // Another form on the page may have fields of the same names.
     const within = event?.currentTarget ?? document
+    fields.clearErrors()
+    if (refuseUnfinished(within)) return
     keepFocus()
     setBusy(true)
     setFault(null)
-    fields.clearErrors()
     try {
       const values = fields.getValues()
       onDone?.(await send(values, editedOf(values, known.current)), values)
@@ -73,6 +74,18 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
     } finally {
       setBusy(false)
     }
+  }
+
+  /**
+   * The value of a date or time that is typed only in part is empty: the API would take it for none, and send at once
+   * what was to wait. Returns whether there is one.
+   */
+  function refuseUnfinished(within: ParentNode): boolean {
+    const inputs = [...within.querySelectorAll<HTMLInputElement>('input[data-path]')]
+    const unfinished = inputs.filter(({ value, validity }) => value === '' && validity.badInput)
+    for (const { dataset } of unfinished) fields.setFieldError(dataset['path']!, UNFINISHED)
+    unfinished[0]?.focus()
+    return unfinished.length > 0
   }
 
   /** Shows each detail at its field, if there is one; focuses the first of them. */
@@ -93,6 +106,8 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
 
   return { fields, fault, busy, submit, setFault }
 }
+
+const UNFINISHED = 'Not complete, or no such time: complete it, or empty it'
 
 function editedOf<V extends Record<string, unknown>>(values: V, known: V): Partial<V> {
   const edited = Object.entries(values).filter(([name, value]) => !isSame(value, known[name]))
