@@ -32,6 +32,7 @@ describe('the wallet', { timeout: 60_000 }, () => {
       amount: 12.5,
       note: '<b>Invoice 17</b>',
     })
+    await server.app.admin('POST', `/accounts/${accountId}/credits`, { amount: 100_000.123456 })
     await go('/wallet')
     const rows = page.getByRole('table', { name: 'Movements of the wallet' }).getByRole('row')
     await rows
@@ -44,6 +45,11 @@ describe('the wallet', { timeout: 60_000 }, () => {
     await page.getByText(/^below .*1,000,000\.00/).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await takePicture(page, 'wallet')
+    const amount = rows.getByText(/\+.*100,000\.123456$/).locator('xpath=ancestor::*[@role="cell"]')
+    for (const width of [320, 900, 1360]) {
+      await page.setViewportSize({ width, height: 860 })
+      await expect.poll(() => amount.evaluate(isShownWhole), { message: `${width} px` }).toBe(true)
+    }
     await go('/wallet?source=messages')
     await page.getByText('No movement matches these filters').waitFor()
   })
@@ -285,6 +291,13 @@ async function expectNoOwnerActions({ page, go, turn }: Window): Promise<void> {
     await asSignedIn(page, 'PATCH', '/api/v2/account', { quietHours: null }),
   ]
   expect(refused).toEqual([403, 403, 403, 403, 403])
+}
+
+type Cell = { scrollWidth: number; clientWidth: number; scrollHeight: number; clientHeight: number }
+
+/** Whether nothing of a cell’s text is cut off; runs in the page. */
+function isShownWhole({ scrollWidth, clientWidth, scrollHeight, clientHeight }: Cell): boolean {
+  return scrollWidth <= clientWidth && scrollHeight <= clientHeight
 }
 
 /** The status of a request sent with the session of this page. */

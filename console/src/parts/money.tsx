@@ -37,6 +37,11 @@ function formatOf(currency: string, mostDigits: number | null): Intl.NumberForma
   return made
 }
 
+/** The same text, but a cell that wraps on a phone may put the currency on a line of its own. */
+export function breakable(money: string): string {
+  return money.replaceAll('\u00a0', ' ')
+}
+
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   return <span className="ph-num">{formatMoney(amount, currency)}</span>
 }

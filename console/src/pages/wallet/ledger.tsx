@@ -7,7 +7,7 @@ import { type Column, DataList } from '../../parts/data-list.tsx'
 import { EmptyList } from '../../parts/empty-list.tsx'
 import { ChoiceFilter, FilterBar } from '../../parts/filter-bar.tsx'
 import { MessageLink } from '../../parts/message-link.tsx'
-import { formatMoney } from '../../parts/money.tsx'
+import { breakable, formatMoney } from '../../parts/money.tsx'
 import { periodStart } from '../../parts/periods.ts'
 import { humanize, StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -94,18 +94,19 @@ const COLUMNS: readonly Column<LedgerEntry>[] = [
   },
   {
     title: 'Usage',
-    width: 'minmax(200px, 1.4fr)',
+    width: 'minmax(216px, 1.4fr)',
     wideOnly: true,
     render: ({ id }) => <span className="ph-mono">{id}</span>,
   },
   {
     title: 'Amount',
-    width: '104px',
+    width: 'minmax(148px, 1fr)',
     align: 'end',
+    breaksOnPhone: true,
     render: ({ type, amount, currency }) => (
       <Text span size="sm" className="ph-num" c={KINDS[type].sign === '' ? 'dimmed' : undefined}>
         {KINDS[type].sign}
-        {formatMoney(amount, currency)}
+        {breakable(formatMoney(amount, currency))}
       </Text>
     ),
   },

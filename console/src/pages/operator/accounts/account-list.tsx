@@ -8,7 +8,7 @@ import { countryName } from '../../../parts/country-name.ts'
 import { type Column, DataList } from '../../../parts/data-list.tsx'
 import { EmptyList } from '../../../parts/empty-list.tsx'
 import { FilterBar, TextFilter } from '../../../parts/filter-bar.tsx'
-import { formatSum } from '../../../parts/money.tsx'
+import { breakable, formatSum } from '../../../parts/money.tsx'
 import { NameCell } from '../../../parts/name-cell.tsx'
 import { Page } from '../../../parts/page.tsx'
 import { StatusBadge } from '../../../parts/status-badge.tsx'
@@ -105,9 +105,12 @@ const COLUMNS: readonly Column<AdminAccount>[] = [
   },
   {
     title: 'Balance',
-    width: '104px',
+    width: 'minmax(132px, 1fr)',
     align: 'end',
-    render: ({ wallet }) => <span className="ph-num">{formatSum(wallet.balance, wallet.currency)}</span>,
+    breaksOnPhone: true,
+    render: ({ wallet }) => (
+      <span className="ph-num">{breakable(formatSum(wallet.balance, wallet.currency))}</span>
+    ),
   },
   {
     title: 'Created',
