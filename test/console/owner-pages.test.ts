@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Console,
@@ -239,20 +240,27 @@ describe('an action', { timeout: 60_000 }, () => {
     expect(await page.getByRole('row').filter({ hasText: 'Hello from Posthorn' }).count()).toBe(1)
   })
 
-  it('whose response was lost shows its result before it is repeated', async () => {
+  it.each([
+    ['lost', (route: Route) => route.abort('connectionreset')],
+    ['cut off', (route: Route) => route.fulfill({ status: 201, body: '{"success":tr' })],
+    ['replaced by a proxy', (route: Route) => route.fulfill({ status: 524, body: '<h1>Timeout</h1>' })],
+  ])('whose response was %s shows its result before it is repeated', async (how, respond) => {
     const { page, go, context } = owner
     await go('/keys')
     await context.route('**/api/v2/api-keys', async route => {
       if (route.request().method() !== 'POST') return route.fallback()
       await route.fetch()
-      await route.abort('connectionreset')
+      await respond(route)
     })
     await page.getByRole('button', { name: 'New key' }).click()
-    await page.getByRole('dialog').getByLabel('Name').fill('Made, and nobody heard of it')
+    await page.getByRole('dialog').getByLabel('Name').fill(`Made, and the response was ${how}`)
     await page.getByRole('button', { name: 'Create the key' }).click()
     await page.getByRole('dialog').getByText('The action may have been done all the same').waitFor()
     await context.unroute('**/api/v2/api-keys')
-    await page.getByRole('row').filter({ hasText: 'Made, and nobody heard of it' }).waitFor()
+    await page
+      .getByRole('row')
+      .filter({ hasText: `Made, and the response was ${how}` })
+      .waitFor()
     await page.keyboard.press('Escape')
   })
 })

@@ -55,8 +55,7 @@ export function createConsoleFetch(deps: ConsoleFetchDeps) {
       learnServerTime(response, sentAtMs)
       const isDown = await isServerDown(response)
       reachability.setUnreachable(isDown)
-      // With 502 and 504 the server may have processed the request; its own 503 says that it did not.
-      if (isDown && response.status !== 503 && isUnsafeToRepeat(request)) throw new LostResponse()
+      if (isUnsafeToRepeat(request) && (await mayBeProcessed(response))) throw new LostResponse()
       return response
     } catch (error) {
       if (request.signal.aborted) throw error
@@ -102,6 +101,23 @@ async function isServerDown(response: Response): Promise<boolean> {
     .json()
     .catch(() => null)
   return (body as { code?: unknown } | null)?.code !== 'PROVIDER_UNAVAILABLE'
+}
+
+/**
+ * Whether the response does not tell if the server has processed the request: it was cut off, or is the error of a
+ * proxy that gave up waiting. The server's own 503 says that it did not.
+ */
+async function mayBeProcessed(response: Response): Promise<boolean> {
+  const { ok, status } = response
+  if (status === 502 || status === 504) return true
+  if (status === 503 || !(ok || status >= 500)) return false
+  return response
+    .clone()
+    .json()
+    .then(
+      () => false,
+      () => true,
+    )
 }
 
 /** Keeps the headers that the request already has. */
