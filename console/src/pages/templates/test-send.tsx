@@ -29,6 +29,7 @@ export function TestSend({ template }: { template: TemplateView }) {
       buttons: template.urlButtonVariables.map(each => endOf(template, each)),
     },
     async send(values) {
+      setSent(null)
       const body = bodyOf(template, values)
       const answer = await once(body, idempotencyKey =>
         api.post('/api/v2/messages/send', { body, idempotencyKey }),
