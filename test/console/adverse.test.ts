@@ -62,7 +62,7 @@ describe('a send', { timeout: 60_000 }, () => {
   it('that is to wait is not sent at once when its time is typed only in part', async () => {
     const { page, go } = window
     await go('/send')
-    await page.getByLabel('To', { exact: true }).fill('+12025550164')
+    await page.getByLabel('To', { exact: true }).fill('+12025550169')
     await page.getByRole('textbox', { name: 'Text' }).fill('Later')
     const sendAt = page.getByLabel('Send at')
     await sendAt.focus()
@@ -72,11 +72,11 @@ describe('a send', { timeout: 60_000 }, () => {
       .getByText(/^Not complete/)
       .or(page.getByText('The message is in the sandbox.'))
       .waitFor()
-    expect(await messages('to=%2B12025550164')).toEqual([])
+    expect(await messages('to=%2B12025550169')).toEqual([])
     await sendAt.fill(new Date(Date.now() + DAY_MS).toISOString().slice(0, 16))
     await page.getByRole('button', { name: 'Send to the sandbox' }).click()
-    await page.getByRole('dialog', { name: /\+12025550164/ }).waitFor()
-    expect(await messages('to=%2B12025550164')).toMatchObject([{ status: 'scheduled' }])
+    await page.getByRole('dialog', { name: /\+12025550169/ }).waitFor()
+    expect(await messages('to=%2B12025550169')).toMatchObject([{ status: 'scheduled' }])
   })
 
   it('can be written again from the panel that shows it', async () => {
