@@ -89,14 +89,19 @@ test.each([
   expect(found.map(({ rule }) => rule)).toEqual(broken)
 })
 
-test('the limits of an address and of a day’s spending can be used up, and not exceeded', () => {
+/** Counts of one node alone, of which none is stored. */
+function emptyTallies() {
   const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
   const store: TallyStore = {
     fold: async () => [],
     changes: async () => ({ rows: [], asOfMs: null, more: false }),
     load: async () => [],
   }
-  const tallies = createTallies({ clock, store, random: createRandom() })
+  return createTallies({ clock, store, random: createRandom() })
+}
+
+test('the limits of an address and of a day’s spending can be used up, and not exceeded', () => {
+  const tallies = emptyTallies()
   const rules: FraudRules = {
     ...DEFAULT_RULES,
     clientIp: { mode: 'block', sends: 3, windowMinutes: 60 },
@@ -114,13 +119,7 @@ test('the limits of an address and of a day’s spending can be used up, and not
 })
 
 test('a code without a price passes also on a day whose spending is beyond the cap', () => {
-  const clock: Clock = { now: () => NOW_MS, monotonic: () => NOW_MS, after: () => () => {} }
-  const store: TallyStore = {
-    fold: async () => [],
-    changes: async () => ({ rows: [], asOfMs: null, more: false }),
-    load: async () => [],
-  }
-  const tallies = createTallies({ clock, store, random: createRandom() })
+  const tallies = emptyTallies()
   const rules: FraudRules = { ...DEFAULT_RULES, spend: { mode: 'block', dailyCap: 0.15 } }
   const keys = sendKeysOf(SEND, rules)
   // Two nodes learn of each other's spending a second late, and a cap may be lowered.
