@@ -1,5 +1,5 @@
 import { createOfficialCheck, type IdentifiedLink } from '../core/senders/official-check.ts'
-import { OFFICIAL_CHANNEL } from '../core/senders/official-route.ts'
+import { OFFICIAL_CHANNEL } from '../core/senders/official-order.ts'
 import type { Chore } from '../workers/chores.ts'
 import type { Foundation } from './foundation.ts'
 import type { MessageRooms } from './messages.ts'

@@ -2,6 +2,7 @@ import type { Channel, KeyMode, MessageType } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
 import { SANDBOX } from '../../contract/sandbox.ts'
 import type { ConnectionId } from '../../lib/ids.ts'
+import { carrying } from '../connections/carrier.ts'
 import type { ConnectionSnapshot } from '../connections/snapshot.ts'
 import { checkReach, type Recipient, smsChannelOf } from './recipient.ts'
 
@@ -125,38 +126,10 @@ function byChannel(carriers: Carrier[]): Carrier[] {
   return carriers.sort((a, b) => rank.get(a.channel)! - rank.get(b.channel)!)
 }
 
-/**
- * What carries a channel. A test key uses only the sandbox. A live key uses it only on a channel without
- * real connections: if one is paused, or does not allow this message type, messages
- * that people wait for must not become simulated ones.
- */
-export function carriedBy(
-  channel: Channel,
-  { mode, connections, sandboxForLive }: Pick<CarrierRequest, 'mode' | 'connections' | 'sandboxForLive'>,
-): 'real' | 'sandbox' | 'nothing' {
-  if (mode === 'test') return 'sandbox'
-  let isSandboxOn = false
-  for (const { provider, channels, enabled } of connections) {
-    if (!channels.includes(channel)) continue
-    if (provider !== SANDBOX) return 'real'
-    if (enabled) isSandboxOn = true
-  }
-  return isSandboxOn && sandboxForLive ? 'sandbox' : 'nothing'
-}
-
+/** With a test key, the sandbox takes all types. */
 function connectionsOf(channel: Channel, request: CarrierRequest): ConnectionSnapshot[] {
-  const carrier = carriedBy(channel, request)
-  return request.connections.filter(
-    each =>
-      each.channels.includes(channel) &&
-      (each.provider === SANDBOX ? 'sandbox' : 'real') === carrier &&
-      mayCarry(each, request),
-  )
-}
-
-/** With a test key, the sandbox takes all types, even if it is disabled for live keys. */
-function mayCarry(connection: ConnectionSnapshot, { mode, messageType }: CarrierRequest): boolean {
-  return mode === 'test' || (connection.enabled && connection.allowedTypes.includes(messageType))
+  const { mode, messageType } = request
+  return carrying(channel, request).filter(each => mode === 'test' || each.allowedTypes.includes(messageType))
 }
 
 function noRoute({ connections, messageType, mode }: RouteRequest, wanted: readonly Channel[]) {

@@ -8,9 +8,9 @@ import { PLATFORM_SENDER, type TemplateSender } from '../../contract/template.ts
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import type { AccountId, ConnectionId } from '../../lib/ids.ts'
-import { PLATFORM } from '../accounts/platform.ts'
+import { carrying } from '../connections/carrier.ts'
 import type { ConnectionSnapshot, ConnectionSnapshots } from '../connections/snapshot.ts'
-import { OFFICIAL_CHANNEL, type OfficialChoice } from './official-route.ts'
+import { isPlatforms, OFFICIAL_CHANNEL, type OfficialChoice, orderOfficial } from './official-order.ts'
 import {
   type StoredIdentity,
   selectIdentities,
@@ -58,10 +58,16 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
       selectOfficialDefault(db, accountId),
     ])
     const official = all.filter(each => each.channels.includes(OFFICIAL_CHANNEL))
-    const own = official.filter(each => each.accountId === accountId && accountId !== PLATFORM)
-    const mayUseSandbox = sandboxForLive && official.every(each => each.provider === SANDBOX)
-    const known = new Map(identities.map(each => [each.connectionId, each]))
-    return { official, own, identities: known, chosen, defaultId: defaultOf(own, chosen, mayUseSandbox) }
+    const ordered = orderOfficial(all, { accountId, mode: 'live', choice: chosen, named: null })
+    const [first] = carrying(OFFICIAL_CHANNEL, { mode: 'live', connections: ordered, sandboxForLive })
+    return {
+      official,
+      own: official.filter(each => !isPlatforms(each)),
+      identities: new Map(identities.map(each => [each.connectionId, each])),
+      chosen,
+      // The platform’s number stays the default of who chose it: with a test key it can be used even if no live key can.
+      defaultId: chosen === null || !first || isPlatforms(first) ? null : first.id,
+    }
   }
 
   async function list({ account, mode }: Pick<Caller, 'account' | 'mode'>): Promise<OfficialSender[]> {
@@ -109,7 +115,7 @@ export function createOfficialSenders(deps: OfficialSendersDeps): OfficialSender
       return connectionId => {
         const connection = byId.get(connectionId)
         if (!connection) return null
-        if (connection.accountId === PLATFORM) return viewPlatform(connection, senders).displayName
+        if (isPlatforms(connection)) return viewPlatform(connection, senders).displayName
         const { phoneNumber, displayName } = viewOwn(connection, senders)
         return phoneNumber ?? displayName
       }
@@ -136,35 +142,13 @@ type Senders = {
   own: readonly ConnectionSnapshot[]
   identities: ReadonlyMap<ConnectionId, StoredIdentity>
   chosen: OfficialChoice
-  /** The connection of messages that name no sender; null for the platform's. */
+  /** The connection of a live key's messages that name no sender, as for sends; null for the platform's. */
   defaultId: ConnectionId | null
-}
-
-/**
- * The same choice as for sends: the chosen one if it is enabled, else the first own one, else the platform's (null).
- * Live keys use an own sandbox, like the platform's, only where there is no real connection.
- */
-function defaultOf(
-  own: readonly ConnectionSnapshot[],
-  chosen: OfficialChoice,
-  mayUseSandbox: boolean,
-): ConnectionId | null {
-  if (chosen === null) return null
-  const working = own.filter(each => each.enabled)
-  const found =
-    working.find(each => each.id === chosen) ??
-    working.find(each => mayUseSandbox || each.provider !== SANDBOX)
-  return found?.id ?? null
 }
 
 /** The platform's number: the sandbox for test keys, and for live keys while the channel has no real connection. */
 function platformOf({ official }: Senders, mode: KeyMode, sandboxForLive: boolean) {
-  const platform = official.filter(each => each.accountId === PLATFORM)
-  const sandbox = platform.find(each => each.provider === SANDBOX)
-  if (mode === 'test') return sandbox
-  const real = official.filter(each => each.provider !== SANDBOX)
-  if (real.length === 0) return sandboxForLive && sandbox?.enabled ? sandbox : undefined
-  return platform.find(each => each.enabled && each.provider !== SANDBOX)
+  return carrying(OFFICIAL_CHANNEL, { mode, connections: official, sandboxForLive }).find(isPlatforms)
 }
 
 function viewOwn({ id, name }: ConnectionSnapshot, { identities, defaultId }: Senders): TemplateSender {

@@ -3,7 +3,7 @@ import type { Db } from '../../infra/db.ts'
 import type { AccountId, Id } from '../../lib/ids.ts'
 import { type AccountCacheDeps, createAccountCache } from '../accounts/account-cache.ts'
 import { PLATFORM } from '../accounts/platform.ts'
-import type { OfficialChoice } from './official-route.ts'
+import type { OfficialChoice } from './official-order.ts'
 import { selectOfficialDefault } from './official-store.ts'
 import { type SenderRow, selectSendersFor } from './store.ts'
 

@@ -3,11 +3,8 @@ import type { Channel, KeyMode } from '../../../src/contract/enums.ts'
 import { Problem } from '../../../src/contract/errors.ts'
 import { PLATFORM } from '../../../src/core/accounts/platform.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
-import {
-  type OfficialChoice,
-  officialConnections,
-  officialSource,
-} from '../../../src/core/senders/official-route.ts'
+import type { OfficialChoice } from '../../../src/core/senders/official-order.ts'
+import { officialConnections, officialSource } from '../../../src/core/senders/official-route.ts'
 import type { AccountId, ConnectionId } from '../../../src/lib/ids.ts'
 
 const ACCOUNT = 'acc_00000000000000000000000001' as AccountId
