@@ -49,21 +49,28 @@ function assemble(rows: readonly TemplateRow[], defaults: readonly DefaultRow[])
     .toSorted((a, b) => rank(a) - rank(b))
     .map(row => ({ ...row, valueButtons: row.spec.otp ? [] : valueButtonsOf(row.spec) }))
   const byId = new Map(ownFirst.map(row => [row.id as string, row]))
-  // A default that was disabled later does not hide the platform's.
-  const chosen = chosenDefaults(
-    defaults.filter(each => isUsable(byId.get(each.templateId)?.status ?? 'disabled')),
-  )
+  const chosen = chosenDefaults(defaults)
   return {
     byId,
     byName: Map.groupBy(ownFirst, row => row.name),
-    defaultOf: (category, subType) => byId.get(chosen.get(`${category}/${subType}`) ?? '') ?? null,
+    defaultOf(category, subType) {
+      const template = byId.get(chosen.get(`${category}/${subType}`) ?? '')
+      return template && isUsable(template.status) ? template : null
+    },
   }
 }
 
-/** The default of each category and sub type; the account's own replace the platform's. */
+/**
+ * The default of each category and sub type, as sends use it and views show it: the account's own, else the
+ * platform's; but one that was disabled later does not hide one that can be used.
+ */
 export function chosenDefaults(defaults: readonly DefaultRow[]): Map<string, TemplateId> {
-  const ownLast = defaults.toSorted((a, b) => rank(b) - rank(a))
-  return new Map(ownLast.map(each => [`${each.category}/${each.subType}`, each.templateId]))
+  const bestLast = defaults.toSorted((a, b) => defaultRank(b) - defaultRank(a))
+  return new Map(bestLast.map(each => [`${each.category}/${each.subType}`, each.templateId]))
+}
+
+function defaultRank(row: DefaultRow): number {
+  return rank(row) + (isUsable(row.status) ? 0 : 2)
 }
 
 function rank({ accountId }: { accountId: AccountId }): number {

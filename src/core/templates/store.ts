@@ -279,6 +279,8 @@ export type DefaultRow = {
   category: TemplateCategory
   subType: TemplateSubType
   templateId: TemplateId
+  /** Of the template. */
+  status: TemplateStatus
 }
 
 /** The defaults of the account and of the platform. */
@@ -288,10 +290,15 @@ export async function selectDefaultsFor(db: Db, accountId: AccountId): Promise<D
     category: TemplateCategory
     sub_type: TemplateSubType
     template: string
+    status: TemplateStatus
   }>({
     name: 'template_defaults_for_account',
-    text: `select account_id as account, category, sub_type, template_id as template from template_defaults
-      where account_id in ($1, $2)`,
+    text: `select d.account_id as account, d.category, d.sub_type, d.template_id as template, t.status
+      from template_defaults d
+      cross join lateral (
+        select x.status from templates x where x.account_id in ($1, $2) and x.id = d.template_id limit 1
+      ) t
+      where d.account_id in ($1, $2)`,
     values: [toUuid(accountId), PLATFORM_UUID],
   })
   return rows.map(row => ({
@@ -299,6 +306,7 @@ export async function selectDefaultsFor(db: Db, accountId: AccountId): Promise<D
     category: row.category,
     subType: row.sub_type,
     templateId: fromUuid('tpl', row.template),
+    status: row.status,
   }))
 }
 

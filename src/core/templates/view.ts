@@ -13,7 +13,7 @@ import type { TemplateId, TemplateRow, ViewedTemplate } from './store.ts'
 
 /** What views of templates need beside the rows. */
 export type ViewContext = {
-  /** The account's default templates, and the platform's where it chose none. */
+  /** The default templates (chosenDefaults in snapshot.ts). */
   defaults: ReadonlySet<TemplateId>
   /** The view of an official sender; null if it was deleted. */
   senderOf(connectionId: ConnectionId, onPlatformNumber: boolean): TemplateSender | null

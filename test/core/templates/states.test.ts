@@ -18,7 +18,7 @@ import {
   type TemplateId,
 } from '../../../src/core/templates/store.ts'
 import { nextCheckAt, statusAfter, subTypeAfter } from '../../../src/core/templates/transitions.ts'
-import { type AccountId, createIds, toUuid } from '../../../src/lib/ids.ts'
+import { type AccountId, createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
@@ -361,11 +361,11 @@ describe('a category that the provider changes', () => {
     await tell('approved')
     await tellSubType('marketing')
     expect(await selectDefaultsFor(db, accountId)).toEqual([
-      { accountId, category: 'chatapp', subType: 'marketing', templateId: row.id },
+      { accountId, category: 'chatapp', subType: 'marketing', templateId: row.id, status: 'approved' },
     ])
     await tellSubType('utility')
     expect(await selectDefaultsFor(db, accountId)).toEqual([
-      { accountId, category: 'chatapp', subType: 'utility', templateId: row.id },
+      { accountId, category: 'chatapp', subType: 'utility', templateId: row.id, status: 'approved' },
     ])
   })
 
@@ -397,10 +397,8 @@ describe('a category that the provider changes', () => {
     await setDefaultTemplate(db, chose, row)
     await tell('approved')
     await tellSubType('marketing')
-    const of = async (id: AccountId) =>
-      (await selectDefaultsFor(db, id)).map(({ subType, templateId }) => [subType, templateId])
-    expect(await of(accountId)).toEqual([['marketing', marketing.id]])
-    expect(await of(chose)).toEqual([['utility', row.id]])
+    expect(await storedDefaults(accountId)).toEqual([['marketing', marketing.id]])
+    expect(await storedDefaults(chose)).toEqual([['utility', row.id]])
   })
 })
 
@@ -597,3 +595,13 @@ describe('the claim of a template name', () => {
     expect(await claimName(db, claim, nowMs + 2_500, nowMs + 1_000)).toBe(true)
   })
 })
+
+/** Also those that refer to a template of another account, which none can choose. */
+async function storedDefaults(accountId: AccountId) {
+  const { rows } = await database.db.query<{ sub_type: string; template_id: string }>({
+    name: 'test_stored_defaults',
+    text: 'select sub_type, template_id from template_defaults where account_id = $1',
+    values: [toUuid(accountId)],
+  })
+  return rows.map(row => [row.sub_type, fromUuid('tpl', row.template_id)])
+}

@@ -519,14 +519,24 @@ describe('a one-time code', () => {
       const answer = await app.call('/api/v2/messages/estimate', { method: 'POST', key: own.liveKey, body })
       return (answer.body['data'] as { rendered: { text: string } }).rendered.text
     }
-    await calls.call('POST', `/${id}/default`)
-    expect(await textNow()).toBe('Own: 112233')
-    await calls.call('POST', `/${id}/disable`)
-    expect(await textNow()).toBe('Platform: 112233')
-    await calls.call('POST', `/${id}/enable`)
-    expect(await textNow()).toBe('Own: 112233')
     const { template } = made.body['data'] as { template: { id: string } }
+    /** The templates that reads show as the default: the one that sends use. */
+    const shown = async () => {
+      const both = await Promise.all([id, template.id].map(calls.read))
+      return both.filter(({ isDefault }) => isDefault).map(({ name }) => name)
+    }
+    expect([await textNow(), await shown()]).toEqual(['Platform: 112233', ['platform_code']])
+    await calls.call('POST', `/${id}/default`)
+    expect([await textNow(), await shown()]).toEqual(['Own: 112233', ['own_code']])
+    await calls.call('POST', `/${id}/disable`)
+    expect([await textNow(), await shown()]).toEqual(['Platform: 112233', ['platform_code']])
+    await calls.call('POST', `/${id}/enable`)
+    expect([await textNow(), await shown()]).toEqual(['Own: 112233', ['own_code']])
     expect((await app.admin('DELETE', `/templates/${template.id}`)).status).toBe(200)
+    await calls.call('POST', `/${id}/disable`)
+    // Nothing takes the place of the account's choice.
+    expect(await textNow()).toBe('Your verification code is 112233')
+    expect(await calls.read(id)).toMatchObject({ status: 'disabled', isDefault: true })
   })
 
   test('fills the placeholder of the template, and must be among the values when these are given', async () => {
