@@ -1,9 +1,10 @@
 import type { Channel, MessageType } from '../../contract/enums.ts'
 import { isSms } from '../../contract/enums.ts'
 import { invalid } from '../../contract/errors.ts'
-import { MAX_PARTS_OF_SMS, type SingleSendBody } from '../../contract/send.ts'
+import type { SingleSendBody } from '../../contract/send.ts'
 import { looksLikeHtml } from '../../lib/html.ts'
-import { countSms } from '../../lib/sms-parts.ts'
+import type { SmsCount } from '../../lib/sms-parts.ts'
+import { countSendableSms, MAX_CHAT_CHARACTERS } from '../templates/local-text.ts'
 
 /** The text of a message, rendered for its channel. */
 export type RenderedText = {
@@ -11,14 +12,12 @@ export type RenderedText = {
   subject: string | null
   /** For e-mail only: the text is HTML. */
   html: boolean
-  sms: { encoding: 'GSM-7' | 'UCS-2'; characters: number; parts: number } | null
+  sms: SmsCount | null
 }
 
 /** Characters (code points) of an e-mail's subject. */
 const MAX_SUBJECT_CHARACTERS = 255
-/** Characters that both chat platforms allow in a message. */
-export const MAX_CHAT_CHARACTERS = 4_096
-/** Characters that they allow in the caption of a file. */
+/** Characters that both chat platforms allow in the caption of a file. */
 export const MAX_CAPTION_CHARACTERS = 1_024
 
 /** The message type of a body; `otp` or `free_text` if it names none. */
@@ -75,7 +74,7 @@ function checkSubject({ content }: Pick<SingleSendBody, 'content'>): void {
 export function composeContent(body: SingleSendBody, channel: Channel): RenderedText {
   const text = ownText(body) ?? otpText(body.content?.otpCode)
   if (channel === 'email_user') return composeEmail(body, text)
-  if (isSms(channel)) return composeSms(text, textPath(body))
+  if (isSms(channel)) return { text, subject: null, html: false, sms: countSendableSms(text, textPath(body)) }
   const limit = body.attachment ? MAX_CAPTION_CHARACTERS : MAX_CHAT_CHARACTERS
   if (text.length > limit) throw invalid(textPath(body), `must be at most ${limit} characters on ${channel}`)
   return { text, subject: null, html: false, sms: null }
@@ -92,19 +91,6 @@ function composeEmail(body: SingleSendBody, text: string): RenderedText {
   const subject =
     body.content?.subject ?? (body.content?.otpCode === undefined ? null : 'Your verification code')
   return { text, subject, html: looksLikeHtml(text), sms: null }
-}
-
-/** Renders an SMS. Throws a 400 at `path`, the text's field, if it is empty or has too many parts. */
-export function composeSms(text: string, path: string): RenderedText {
-  if (text === '') throw invalid(path, 'must not be empty for an SMS')
-  const sms = countSms(text)
-  if (sms.parts > MAX_PARTS_OF_SMS) {
-    throw invalid(
-      path,
-      `needs ${sms.parts} SMS parts in ${sms.encoding}; at most ${MAX_PARTS_OF_SMS} are allowed`,
-    )
-  }
-  return { text, subject: null, html: false, sms }
 }
 
 function textPath(body: SingleSendBody): string {

@@ -34,9 +34,7 @@ export function renderMessage(
   const template = code === null ? named : defaultCodeTemplate(carrier, sources)
   if (!template) return { rendered: composeContent(body, carrier.channel), template: null, code }
   const { rendered, stored } =
-    code === null
-      ? renderNamedTemplate(body, template, carrier.channel, sources)
-      : renderCode(template, carrier.channel, code)
+    code === null ? renderNamedTemplate(body, template, carrier.channel, sources) : renderCode(template, code)
   if (stored && body.attachment) {
     throw invalid('attachment', 'is not allowed with an official template: give the file as its header')
   }

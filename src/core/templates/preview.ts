@@ -1,22 +1,28 @@
 import type { TemplatePreview, TemplatePreviewBody } from '../../contract/template.ts'
 import { countSms } from '../../lib/sms-parts.ts'
+import { toLocalText } from './local-text.ts'
 import { renderTemplate } from './render.ts'
 import { examplesOf, fileOf, type HeaderFile, URL_PLACEHOLDER, valueButtonsOf } from './spec.ts'
 import type { TemplateRow } from './store.ts'
-import { type ButtonValue, readButtonValues, readValues } from './values.ts'
+import { type ButtonValue, checkOfficialValues, readButtonValues, readValues } from './values.ts'
 
-/** What a recipient would see. Without values, examples are filled in, or the placeholders are left. */
+/**
+ * What a recipient would see. Given values are checked as in a send; without values, examples are filled in, or the
+ * placeholders are left.
+ */
 export function previewTemplate(
   row: TemplateRow,
   body: TemplatePreviewBody,
   previewUrl: (file: HeaderFile) => string,
 ): TemplatePreview {
   const { spec, compiled } = row
-  const rendered = renderTemplate(
-    compiled,
-    valuesOf(row, body),
-    body.variablesNamed ? 'variablesNamed' : 'variablesIndexed',
-  )
+  const path = body.variablesNamed ? 'variablesNamed' : 'variablesIndexed'
+  const isGiven = body[path] !== undefined
+  const values = isGiven ? readValues(body, compiled.places, '') : examplesFor(row)
+  if (isGiven && row.official) checkOfficialValues(values, body, '')
+  const buttons = readButtons(row, body, values)
+  const rendered = renderTemplate(compiled, values, path)
+  if (isGiven && !row.official) toLocalText(row, rendered, path)
   const { header } = spec
   const file = fileOf(header)
   return {
@@ -29,18 +35,23 @@ export function previewTemplate(
       previewUrl: file && previewUrl(file),
     },
     footer: compiled.footer,
-    buttons: showButtons(row, buttonsOf(row, body)),
+    buttons: showButtons(row, buttons),
     sms: row.category === 'sms' ? countSms(rendered.text) : null,
   }
 }
 
-function valuesOf({ spec, compiled }: TemplateRow, body: TemplatePreviewBody): readonly string[] {
-  if (body.variablesIndexed || body.variablesNamed) return readValues(body, compiled.places, '')
+function examplesFor({ spec, compiled }: TemplateRow): string[] {
   return examplesOf(spec, compiled.places).map((example, at) => example ?? `{{${at + 1}}}`)
 }
 
-function buttonsOf({ spec }: TemplateRow, body: TemplatePreviewBody): ButtonValue[] {
-  return body.buttonVariables ? readButtonValues(body.buttonVariables, valueButtonsOf(spec), '') : []
+/** The values of the buttons, if any is given. */
+function readButtons(
+  { spec }: TemplateRow,
+  { buttonVariables }: TemplatePreviewBody,
+  values: readonly string[],
+): ButtonValue[] {
+  const template = { spec, valueButtons: valueButtonsOf(spec) }
+  return buttonVariables ? readButtonValues(buttonVariables, template, values, '') : []
 }
 
 /** Buttons with the given values, else with their examples. */

@@ -1,6 +1,6 @@
 import { invalid } from '../../contract/errors.ts'
 import { pathStep } from '../../lib/json-path.ts'
-import type { ValueButton } from './spec.ts'
+import type { TemplateSpec, ValueButton } from './spec.ts'
 
 /** The values for a template in a send or a preview. */
 export type GivenValues = {
@@ -54,13 +54,40 @@ function isPlaceholder(key: string, places: number): boolean {
 /** A whole URL: appended to the button's own URL it would not work. */
 const FULL_URL = /^https?:\/\//i
 
-/** A value for each button that needs one, in the order of the buttons. Throws a 400 that names the field. */
+/** The parts of a template that take the values of its buttons. */
+type Buttons = { spec: Pick<TemplateSpec, 'otp'>; valueButtons: readonly ValueButton[] }
+
+/**
+ * A value for each button that needs one, in the order of the buttons; the button of an official OTP, which copies the
+ * code or fills it in, has the code, the first of `values`. Throws a 400 that names the field.
+ */
 export function readButtonValues(
   given: readonly GivenButton[] | undefined,
-  valueButtons: readonly ValueButton[],
+  { spec, valueButtons }: Buttons,
+  values: readonly string[],
   base: string,
 ): ButtonValue[] {
   const path = `${base}buttonVariables`
+  return spec.otp ? readCodeButton(given, values[0]!, path) : readGivenButtons(given, valueButtons, path)
+}
+
+function readCodeButton(
+  given: readonly GivenButton[] | undefined,
+  code: string,
+  path: string,
+): ButtonValue[] {
+  given?.forEach(({ index, text }, at) => {
+    if (index !== 0) throw invalid(`${path}[${at}].index`, `button ${index} takes no value`)
+    if (text !== code) throw invalid(`${path}[${at}].text`, 'must be the code itself')
+  })
+  return [{ index: 0, subType: 'url', text: code }]
+}
+
+function readGivenButtons(
+  given: readonly GivenButton[] | undefined,
+  valueButtons: readonly ValueButton[],
+  path: string,
+): ButtonValue[] {
   const byIndex = new Map<number, string>()
   given?.forEach(({ index, subType, text }, at) => {
     const button = valueButtons.find(each => each.index === index)
