@@ -1,7 +1,7 @@
 import type { Outcome } from '../../channels/provider.ts'
 import type { AccountSnapshot } from '../../contract/caller.ts'
 import { Problem } from '../../contract/errors.ts'
-import type { SingleSendBody } from '../../contract/send.ts'
+import type { SenderSource, SingleSendBody } from '../../contract/send.ts'
 import type { Database } from '../../infra/db.ts'
 import { retryWhileUnavailable } from '../../infra/retry-unavailable.ts'
 import type { Seal } from '../../infra/seal.ts'
@@ -11,7 +11,8 @@ import { type StoredContent, sealSecret, withoutSecret } from '../outbox/stored-
 import { failoverCarriers } from '../routing/failover-carriers.ts'
 import type { Carrier } from '../routing/route.ts'
 import { chooseSender } from '../senders/choose.ts'
-import { officialConnections } from '../senders/official-route.ts'
+import { OFFICIAL_CHANNEL } from '../senders/official-order.ts'
+import { officialConnections, officialSource } from '../senders/official-route.ts'
 import { renderedToStore } from './accept-message.ts'
 import { type Destination, failOver, type NewContent, type PreviousAttempt } from './failover-store.ts'
 import { type MessageRow, readMessage } from './message-store.ts'
@@ -129,13 +130,14 @@ export function createFailover(deps: FailoverDeps): Failover {
   ): Promise<Destination | null> {
     const where = { connectionId: connection.id, provider: connection.provider, channel }
     if (channel === row.channel && !item.content.template) {
-      const { sender, senderSource, amount, parts } = row
+      const { sender, amount, parts } = row
       // An opt-out may hold for one sender only, which may be the connection's own number.
       const there = { ...item, sender, connectionId: connection.id }
       if ((await findSuppression(there, deps.suppressedOn)) !== null) return null
       // The 24-hour window, too, belongs to one sender.
       const needed = needsWindow({ channel, connection }, row.messageType, null)
       if (needed && !(await deps.windowOpen(there, deps.clock.now()))) return null
+      const senderSource = senderSourceAt(connection, row, item, world)
       const secret = sealSecret(deps.seal, item)
       return { ...where, sender, senderSource, amount, parts, newContent: null, secret }
     }
@@ -247,6 +249,17 @@ function connectionsFor(row: MessageRow, { accountId, content }: OutboxItem, wor
     if (error instanceof Problem) return []
     throw error
   }
+}
+
+/** Of a message that keeps its channel. On the official chat app the connection is the sender: another one may be the platform's. */
+function senderSourceAt(
+  connection: Carrier['connection'],
+  { channel, senderSource }: MessageRow,
+  { content }: OutboxItem,
+  { senders }: World,
+): SenderSource {
+  if (channel !== OFFICIAL_CHANNEL) return senderSource
+  return officialSource(content.asked ?? {}, connection, senders.officialChoice)
 }
 
 /**

@@ -24,6 +24,7 @@ const TO = '+12025550123'
 const SMS_PRICE = 0.01
 const CHAT_PRICE = 0.05
 const NOT_ON_THE_APP = graphError(400, 131026)
+const NOT_ON_A_LIST = graphError(400, 131030)
 
 let app: TestApp
 let account: TestAccount
@@ -133,6 +134,22 @@ describe('failover to another connection of the same channel', () => {
     expect(sent.body, sent.text).toMatchObject({ status: 'sent' })
     expect(second.peer.requests).toHaveLength(1)
     expect(await money()).toEqual([0.99, 0, 0.01])
+  })
+
+  test('says that the platform’s number sent it, when it fails over to that from the account’s own', async () => {
+    await createAccount()
+    const own = await chat()
+    own.act(() => NOT_ON_A_LIST)
+    const shared = await startChatGateway(app)
+    open.push(shared)
+    shared.act(nth => whatsAppCloudFixture.taken(nth))
+    const sent = await sendInTime({ channel: 'official_chatapp' })
+    expect(sent.body, sent.text).toMatchObject({ status: 'sent', resolved: { senderSource: 'platform' } })
+    expect(await account.message(messageIdOf(sent))).toMatchObject({
+      connectionId: shared.connectionId,
+      senderSource: 'platform',
+    })
+    expect((await app.admin('DELETE', `/connections/${shared.connectionId}`)).status).toBe(200)
   })
 
   test('uses the retry policy of each connection in turn', async () => {
