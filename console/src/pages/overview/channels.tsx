@@ -7,6 +7,7 @@ import { Card } from '../../parts/page.tsx'
 import { StatusBadge, type Tone } from '../../parts/status-badge.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 import { useSession } from '../../session/context.tsx'
+import { carriersOf, isSandbox } from './carriers.ts'
 import type { spanOf } from './period.ts'
 
 /** A failure rate from which a channel is highlighted. */
@@ -14,7 +15,7 @@ const POOR = 0.1
 
 /** The delivery rate of each channel; for those who may send, also its connections. */
 export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
-  const { can } = useSession()
+  const { can, mode } = useSession()
   const maySend = can('messages:create')
   const stats = useRead('/api/v2/stats', { query: { ...span, groupBy: 'channel' } })
   const policies = useRead('/api/v2/messages/policies', undefined, { enabled: maySend })
@@ -29,14 +30,14 @@ export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
       </Card>
     )
   const totals = totalsOf(stats.data.data)
-  const carried = policies.data?.data
+  const all = policies.data?.data
   return (
     <Card title="Channels" flush>
       <WideTable label="Channels" minWidth={420}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Channel</Table.Th>
-            {carried && <Table.Th>Providers</Table.Th>}
+            {all && <Table.Th>Providers</Table.Th>}
             <Table.Th ta="end">Sent</Table.Th>
             <Table.Th ta="end">Delivered</Table.Th>
             <Table.Th ta="end">Failed</Table.Th>
@@ -48,9 +49,9 @@ export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
             return (
               <Table.Tr key={channel}>
                 <Table.Td>{channelName(channel)}</Table.Td>
-                {carried && (
+                {all && (
                   <Table.Td>
-                    <Health own={own} policies={carried.filter(policy => policy.channel === channel)} />
+                    <Health own={own} carriers={carriersOf(channel, mode, all)} />
                   </Table.Td>
                 )}
                 <Table.Td ta="end">{(own?.sent ?? 0).toLocaleString()}</Table.Td>
@@ -65,8 +66,8 @@ export function Channels({ span }: { span: ReturnType<typeof spanOf> }) {
   )
 }
 
-function Health(of: { own: Totals | undefined; policies: readonly ProviderMessagePolicy[] }) {
-  const { text, tone } = healthOf(of.own, of.policies)
+function Health(of: { own: Totals | undefined; carriers: readonly ProviderMessagePolicy[] }) {
+  const { text, tone } = healthOf(of.own, of.carriers)
   return <StatusBadge status={text} tone={tone} label={text} />
 }
 
@@ -88,16 +89,14 @@ function totalsOf({ rows }: MessageStats): Map<Channel, Totals> {
 
 function healthOf(
   own: Totals | undefined,
-  policies: readonly ProviderMessagePolicy[],
+  carriers: readonly ProviderMessagePolicy[],
 ): { text: string; tone: Tone } {
-  const enabled = policies.filter(policy => policy.enabled)
-  if (enabled.length === 0) return { text: 'None', tone: 'still' }
-  const real = enabled.filter(policy => policy.providerKey !== 'sandbox')
-  const text = [...new Set((real.length > 0 ? real : enabled).map(policy => policy.providerKey))].join(', ')
+  if (carriers.length === 0) return { text: 'None', tone: 'still' }
+  const text = [...new Set(carriers.map(policy => policy.providerKey))].join(', ')
   const known = own ? own.delivered + own.undelivered + own.failed : 0
   const poor = own !== undefined && known > 0 && (own.failed + own.undelivered) / known > POOR
   if (poor) return { text, tone: 'warn' }
-  return { text, tone: real.length > 0 ? 'good' : 'still' }
+  return { text, tone: carriers.some(isSandbox) ? 'still' : 'good' }
 }
 
 function share(part: number | undefined, own: Totals | undefined): string {

@@ -3,6 +3,7 @@ import { FlaskConical } from 'lucide-react'
 import { useRead } from '../../api/use-read.ts'
 import { CHANNELS, channelName } from '../../parts/channel-name.ts'
 import { useSession } from '../../session/context.tsx'
+import { carriersOf, isSandbox } from './carriers.ts'
 
 const either = new Intl.ListFormat(undefined, { type: 'disjunction' })
 
@@ -10,11 +11,8 @@ const either = new Intl.ListFormat(undefined, { type: 'disjunction' })
 export function SandboxWarning() {
   const { mode, can } = useSession()
   const policies = useRead('/api/v2/messages/policies', undefined, { enabled: can('messages:create') })
-  const enabled = (policies.data?.data ?? []).filter(policy => policy.enabled)
-  const simulated = CHANNELS.filter(channel => {
-    const own = enabled.filter(policy => policy.channel === channel)
-    return own.length > 0 && own.every(policy => policy.providerKey === 'sandbox')
-  })
+  const all = policies.data?.data ?? []
+  const simulated = CHANNELS.filter(channel => carriersOf(channel, mode, all).some(isSandbox))
   if (mode !== 'live' || simulated.length === 0) return null
   return (
     <Alert
