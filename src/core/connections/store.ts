@@ -1,7 +1,7 @@
 import type { Channel, MessageType, SendMode } from '../../contract/enums.ts'
 import type { Db } from '../../infra/db.ts'
 import { type AccountId, type ConnectionId, fromUuid, toUuid } from '../../lib/ids.ts'
-import { PLATFORM_UUID } from '../accounts/platform.ts'
+import { PLATFORM, PLATFORM_UUID } from '../accounts/platform.ts'
 import type { Config } from './config.ts'
 
 export type ConnectionRow = {
@@ -35,15 +35,20 @@ const COLUMNS = `id as uuid, account_id as "accountUuid", provider, name, channe
   priority_order as "priorityOrder", max_attempts as "maxAttempts", backoff_ms as "backoffMs",
   allowed_types as "allowedTypes", send_mode_by_type as "sendModeByType", revision`
 
-/** The connections that the account may use, in the order of trying: by priority, its own before the platform's. */
+/** The order in which connections are tried: by priority, an account's own before the platform's. */
+export function byPriority(a: ConnectionRow, b: ConnectionRow): number {
+  const platformLast = Number(a.accountId === PLATFORM) - Number(b.accountId === PLATFORM)
+  return a.priorityOrder - b.priorityOrder || platformLast || (a.id < b.id ? -1 : 1)
+}
+
+/** The connections that the account may use, in the order in which they are tried. */
 export async function selectConnectionsFor(db: Db, accountId: AccountId): Promise<ConnectionRow[]> {
   const { rows } = await db.query<Stored>({
     name: 'connections_for_account',
-    text: `select ${COLUMNS} from connections where account_id in ($1, $2)
-      order by priority_order, account_id = $2, id`,
+    text: `select ${COLUMNS} from connections where account_id in ($1, $2)`,
     values: [toUuid(accountId), PLATFORM_UUID],
   })
-  return rows.map(toRow)
+  return rows.map(toRow).sort(byPriority)
 }
 
 export async function selectConnection(db: Db, id: ConnectionId): Promise<ConnectionRow | null> {

@@ -22,7 +22,9 @@ import type { ConnectionId } from '../../lib/ids.ts'
 import { fromMicros } from '../../lib/money.ts'
 import { PLATFORM } from '../accounts/platform.ts'
 import type { ProviderFacts, ProviderFactsByKey } from '../connections/config.ts'
-import { type ConnectionRow, selectAllConnections } from '../connections/store.ts'
+import { snapshotOf } from '../connections/snapshot.ts'
+import { byPriority, type ConnectionRow, selectAllConnections } from '../connections/store.ts'
+import { viewPolicies } from '../routing/policies.ts'
 import { countOtherQueues, listNodes, listQueues, listUnknown, type UnknownRow } from './operations-store.ts'
 
 /** The state of nodes, queues and links for the operator: read from small tables and this node's memory. */
@@ -31,7 +33,7 @@ export type Operations = {
   queues(): Promise<QueuesView>
   /** Unknown messages of all accounts, those with the earliest deadline first. */
   unknown(query: PageQuery): Promise<Page<UnknownMessage>>
-  /** Policies of all connections, in the order of their priority. */
+  /** Policies of all connections, in the order in which they are tried. */
   policies(): Promise<AdminPolicy[]>
   providers(): ProviderView[]
 }
@@ -96,9 +98,8 @@ export function createOperations(deps: OperationsDeps): Operations {
     },
 
     async policies() {
-      const rows = await selectAllConnections(db)
-      rows.sort((left, right) => left.priorityOrder - right.priorityOrder || (left.id < right.id ? -1 : 1))
-      return rows.flatMap(row => viewPolicies(row, deps.providers.get(row.provider)?.policy))
+      const rows = (await selectAllConnections(db)).sort(byPriority)
+      return rows.flatMap(row => viewForOperator(row, deps.providers.get(row.provider)?.policy))
     },
 
     providers: () => [...deps.providers.values()].map(viewProvider),
@@ -115,24 +116,15 @@ function viewUnknown({ recipient, amount, unknownAtMs, closesAtMs, ...row }: Unk
   }
 }
 
-function viewPolicies(row: ConnectionRow, policy: ProviderPolicy | undefined): AdminPolicy[] {
+function viewForOperator(row: ConnectionRow, policy: ProviderPolicy | undefined): AdminPolicy[] {
   // This version does not have the provider.
   if (!policy) return []
-  return row.channels.map(channel => ({
+  const of = {
     connectionId: row.id,
     connectionName: row.name,
     accountId: row.accountId === PLATFORM ? null : row.accountId,
-    providerKey: row.provider,
-    channel,
-    enabled: row.enabled,
-    allowedTypes: row.allowedTypes,
-    sendModeByType: row.sendModeByType,
-    requiresApprovedTemplate: policy.requiresApprovedTemplate,
-    supportsUserSender: policy.supportsUserSender,
-    supportsSystemSenderFallback: policy.supportsSystemSenderFallback,
-    priorityOrder: row.priorityOrder,
-    retryPolicy: { maxAttempts: row.maxAttempts, backoffMs: row.backoffMs },
-  }))
+  }
+  return viewPolicies(snapshotOf(row), policy).map(view => ({ ...of, ...view }))
 }
 
 function viewProvider({ key, channels, config, secrets, policy }: ProviderFacts): ProviderView {

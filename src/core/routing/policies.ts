@@ -46,18 +46,25 @@ function listPolicies(
 ): ProviderMessagePolicy[] {
   return connections.flatMap(connection => {
     const policy = providers.get(connection.provider)?.policy
-    if (!policy) return []
-    return connection.channels.map(channel => ({
-      providerKey: connection.provider,
-      channel,
-      enabled: connection.enabled,
-      allowedTypes: [...connection.allowedTypes],
-      sendModeByType: { ...connection.sendModeByType },
-      requiresApprovedTemplate: policy.requiresApprovedTemplate,
-      supportsUserSender: policy.supportsUserSender,
-      supportsSystemSenderFallback: policy.supportsSystemSenderFallback,
-      priorityOrder: connection.priorityOrder,
-      retryPolicy: { ...connection.retryPolicy },
-    }))
+    return policy ? viewPolicies(connection, policy) : []
   })
+}
+
+/** One entry per channel; `policy` is the provider's. */
+export function viewPolicies(
+  connection: ConnectionSnapshot,
+  policy: ProviderPolicy,
+): ProviderMessagePolicy[] {
+  return connection.channels.map(channel => ({
+    providerKey: connection.provider,
+    channel,
+    enabled: connection.enabled,
+    allowedTypes: [...connection.allowedTypes],
+    sendModeByType: { ...connection.sendModeByType },
+    requiresApprovedTemplate: policy.requiresApprovedTemplate,
+    supportsUserSender: policy.supportsUserSender,
+    supportsSystemSenderFallback: policy.supportsSystemSenderFallback,
+    priorityOrder: connection.priorityOrder,
+    retryPolicy: { ...connection.retryPolicy },
+  }))
 }

@@ -132,6 +132,26 @@ describe('the operations endpoints of the operator', () => {
     expect(policies.map(({ channel }) => channel)).toContain('email_user')
   })
 
+  test('/policies lists the policies of an account in the order in which the account has them', async () => {
+    const config = { host: '127.0.0.1', port: 1, systemId: 'x', password: 'y' }
+    const given = { provider: 'smpp', channels: ['int_sms'], priorityOrder: 7, enabled: false, config }
+    // The platform's is the older one, and is tried after the account's own.
+    for (const [name, owner] of [
+      ['Shared', {}],
+      ['Own', { accountId: account.id }],
+    ] as const) {
+      const made = await app.admin('POST', '/connections', { ...given, ...owner, name })
+      expect(made.status, made.text).toBe(201)
+    }
+    const all = await read<AdminPolicy[]>('/policies')
+    const seven = all.filter(({ priorityOrder }) => priorityOrder === 7)
+    expect(seven.map(({ connectionName }) => connectionName)).toEqual(['Own', 'Shared'])
+    const own = await app.call('/api/v2/messages/policies', { key: account.liveKey })
+    expect(all.map(({ connectionId: _, connectionName: __, accountId: ___, ...policy }) => policy)).toEqual(
+      own.body['data'],
+    )
+  })
+
   test('/providers lists the providers with the JSON schema of their configuration', async () => {
     const providers = await read<ProviderView[]>('/providers')
     const smpp = providers.find(({ key }) => key === 'smpp')!
