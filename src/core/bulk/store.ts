@@ -2,6 +2,7 @@ import type { BulkStatus } from '../../contract/bulk.ts'
 import type { Db } from '../../infra/db.ts'
 import { toIso } from '../../lib/clock.ts'
 import { type AccountId, FIRST_UUID, fromUuid, LAST_UUID, type MessageId, toUuid } from '../../lib/ids.ts'
+import { poolPays } from '../billing/funding-store.ts'
 import { JOB_COLUMNS, type Job, type JobId, type JobRef, type RawJob, toJob } from './job.ts'
 
 export async function selectJob(db: Db, { accountId, id }: JobRef): Promise<Job | null> {
@@ -162,8 +163,7 @@ export async function resumeDueJobs(db: Db, nowMs: number): Promise<number> {
               j.pause_reason = 'provider_rate_limit' and j.resume_at <= $1
               or j.pause_reason = 'insufficient_balance' and (
                 exists (select 1 from wallets w where w.account_id = j.account_id and w.balance >= j.needs_amount)
-                or exists (select 1 from pools p where p.account_id = j.account_id and j.needs_channel = any (p.channels)
-                             and (p.used < p.included or (p.resets_at <= $1 and p.included > 0)))))`,
+                or exists (select 1 from pools p where p.account_id = j.account_id and ${poolPays('j.needs_channel', '$1')})))`,
     values: [toIso(nowMs)],
   })
   return rowCount ?? 0
