@@ -4237,7 +4237,7 @@ export interface MessageStats {
   }
   now: {
     /**
-     * Scheduled and queued messages; counted up to 10,000, among the newest 20,000 of both modes
+     * Scheduled, queued and sending messages; counted up to 10,000, among the newest 20,000 of both modes
      */
     waiting: number
     /**

@@ -46,7 +46,7 @@ export const MessageStats = Type.Object({
     waiting: Type.Integer({
       minimum: 0,
       description:
-        'Scheduled and queued messages; counted up to 10,000, among the newest 20,000 of both modes',
+        'Scheduled, queued and sending messages; counted up to 10,000, among the newest 20,000 of both modes',
     }),
     waitingMore: Type.Boolean({
       description: 'Whether there may be more waiting messages than were counted',
