@@ -7,7 +7,7 @@ import { type Verdict, verdictOfFailure } from './verdict.ts'
 export type HttpApi = {
   /** Submits once; `read` says what the answer means. */
   submit(request: HttpRequest, read: (answer: Answer) => Verdict, signal: AbortSignal): Promise<Outcome>
-  /** Makes one request and returns the raw result: for queries, and for submits that call `conclude` themselves. */
+  /** Makes one request and returns the raw result: for queries, and for submits that call `reportVerdict` themselves. */
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>
   /** Reports what a submit shows about the link's health; `answered`: the provider has answered at all. */
   reportVerdict(verdict: Verdict, answered: boolean): Outcome

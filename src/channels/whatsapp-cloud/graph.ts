@@ -2,8 +2,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { HttpApi } from '../http/api.ts'
 import type { Answer, HttpRequest } from '../http/client.ts'
 import { parseJsonObject } from '../http/inbound.ts'
-import { quotableText, type Verdict, verdictOfMeaning, verdictOfStatus } from '../http/verdict.ts'
-import type { Outcome, Outgoing } from '../provider.ts'
+import {
+  quotableText,
+  type Verdict,
+  verdictOfFailure,
+  verdictOfMeaning,
+  verdictOfStatus,
+} from '../http/verdict.ts'
+import type { Outgoing } from '../provider.ts'
 import { type GraphMeaning, meaningOf } from './codes.ts'
 import { stringOf } from './fields.ts'
 
@@ -56,9 +62,11 @@ export function graphRequest(
 export type GraphResult =
   | { kind: 'answer'; body: Record<string, unknown> }
   | { kind: 'refused'; error: GraphError; status: number }
-  /** Not reached, not answered, busy, or not permitted: the request's content is not at fault. `throttled`: we ask too often. */
-  | { kind: 'unavailable'; detail: string; throttled?: Throttled }
-type Throttled = Extract<Outcome, { kind: 'throttled' }>
+  /**
+   * Not reached, not answered, busy, or not permitted: the request's content is not at fault. `verdict`: what the same
+   * would mean for a submit.
+   */
+  | { kind: 'unavailable'; detail: string; answered: boolean; verdict: Verdict }
 
 /** Makes such a request. Never rejects; nothing in the result quotes one of our secrets. */
 export async function callGraph(
@@ -68,16 +76,15 @@ export async function callGraph(
 ): Promise<GraphResult> {
   const asked = await graph.api.exchange(request, signal)
   if (asked.kind !== 'answer') {
-    return { kind: 'unavailable', detail: `WhatsApp was not reached (${asked.code}).` }
+    const detail = `WhatsApp was not reached (${asked.code}).`
+    return { kind: 'unavailable', detail, answered: false, verdict: verdictOfFailure(asked) }
   }
   const { answer } = asked
   const said = parseJsonObject(answer.body)
-  if (answer.status >= 200 && answer.status < 300) {
-    return said
-      ? { kind: 'answer', body: said }
-      : { kind: 'unavailable', detail: 'WhatsApp’s answer is not a JSON object.' }
-  }
-  return refusalOf(answer, said, graph, request.method)
+  if (answer.status < 200 || answer.status >= 300) return refusalOf(answer, said, graph, request.method)
+  if (said) return { kind: 'answer', body: said }
+  const verdict = verdictOfStatus(answer, graph.clock.now())
+  return { kind: 'unavailable', detail: 'WhatsApp’s answer is not a JSON object.', answered: true, verdict }
 }
 
 function refusalOf(
@@ -89,23 +96,15 @@ function refusalOf(
   const { status } = answer
   const error = errorOf(said, secrets, method)
   const meaning = error && meaningOf(error.code)
-  if (error && (meaning ? status < 500 && REQUEST_FAULTS.has(meaning.means) : provesFault(status))) {
+  if (error && (meaning ? status < 500 && REQUEST_FAULTS.has(meaning.means) : provesFault(status, method))) {
     return { kind: 'refused', error, status }
   }
-  const why = meaning?.text ?? `HTTP ${status}.`
-  const throttled = throttledBy(answer, error, clock.now())
-  const detail = `WhatsApp did not process the request: ${why}`
-  return { kind: 'unavailable', detail, ...(throttled && { throttled }) }
-}
-
-/** The `throttled` of an answer that makes the lane rest; how long one recipient rests is decided in pair-limit.ts. */
-function throttledBy(answer: Answer, error: GraphError | null, nowMs: number): Throttled | null {
-  const meaning = error && meaningOf(error.code)
-  const { outcome } =
+  const detail = `WhatsApp did not process the request: ${meaning?.text ?? `HTTP ${status}.`}`
+  const verdict =
     error && meaning
-      ? verdictOf(meaning, error.code, answer, nowMs)
-      : verdictOfStatus(answer, nowMs, error?.code)
-  return outcome.kind === 'throttled' && outcome.scope === undefined ? outcome : null
+      ? verdictOf(meaning, error.code, answer, clock.now())
+      : verdictOfStatus(answer, clock.now(), error?.code)
+  return { kind: 'unavailable', detail, answered: true, verdict }
 }
 
 const REQUEST_FAULTS = new Set<GraphMeaning['means']>([
@@ -116,9 +115,13 @@ const REQUEST_FAULTS = new Set<GraphMeaning['means']>([
   'opted out',
 ])
 
-/** Whether an HTTP status proves that the request is at fault, for undocumented codes; not 401, 403 or 429 and the like. */
-function provesFault(status: number): boolean {
-  return status < 500 && ![401, 403, 408, 429].includes(status)
+/**
+ * Whether an HTTP status proves that the request is at fault, for undocumented codes, by the rule of submits. But what is read
+ * or deleted may not exist, while a POST goes to an object of the configuration.
+ */
+function provesFault(status: number, method: HttpRequest['method']): boolean {
+  if (status === 404) return method !== 'POST'
+  return verdictOfStatus({ status, headers: {} }, 0).outcome.kind === 'rejected'
 }
 
 /** Null where the answer is not one of Graph's. */

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/client.ts'
 import { FileUnavailable, type Outcome, type OutgoingFile } from '../provider.ts'
 import { outcomeOfFile } from '../shared/outcome.ts'
-import { callGraph, type Graph, graphRequest } from './graph.ts'
+import { callGraph, type Graph, type GraphError, graphRequest } from './graph.ts'
 import type { MediaRef } from './message.ts'
 
 /** The largest document that WhatsApp accepts. */
@@ -42,17 +42,28 @@ async function uploadMedia(
     const request = await formRequest(file, `${phoneNumberId}/media`, graph, signal)
     const asked = await callGraph(graph, request.http, signal)
     request.fault.check()
-    if (asked.kind === 'refused') {
-      const { code: providerCode, text } = asked.error
-      const detail = `WhatsApp does not accept the file${text === '' ? '.' : `: ${text}`}`
-      return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
+    if (asked.kind === 'refused') return graph.api.reportVerdict({ outcome: refusedFile(asked.error) }, true)
+    if (asked.kind === 'unavailable') {
+      const outcome = outcomeBeforeSubmit(asked.verdict.outcome, asked.detail)
+      return graph.api.reportVerdict({ ...asked.verdict, outcome }, asked.answered)
     }
-    if (asked.kind === 'unavailable') return asked.throttled ?? { kind: 'retry', detail: asked.detail }
     const id = asked.body['id']
     return typeof id === 'string' ? { id } : { kind: 'retry', detail: 'WhatsApp’s answer has no upload id.' }
   } catch (error) {
     return outcomeOfFile(error)
   }
+}
+
+function refusedFile({ code: providerCode, text }: GraphError): Outcome {
+  const detail = `WhatsApp does not accept the file${text === '' ? '.' : `: ${text}`}`
+  return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
+}
+
+/** What leaves a submit in doubt leaves an upload only to be repeated: the message was not sent yet. */
+function outcomeBeforeSubmit(outcome: Outcome, detail: string): Outcome {
+  // How long one recipient waits is decided in pair-limit.ts, for submits.
+  if (outcome.kind === 'throttled' && outcome.scope === undefined) return outcome
+  return outcome.kind === 'retry' ? { ...outcome, detail } : { kind: 'retry', detail }
 }
 
 /** Derived from a secret: the author of a file cannot know it, so no file can end its own part of the form. */

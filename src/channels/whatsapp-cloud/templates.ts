@@ -47,7 +47,7 @@ export function createTemplates(graph: Graph, businessAccountId: string, app: st
       components: [...header.components, ...componentsOf(template)],
     }
     const asked = await callGraph(graph, graphRequest(graph, edge, { body }), signal)
-    if (asked.kind === 'unavailable') return asked
+    if (asked.kind === 'unavailable') return { kind: 'unavailable', detail: asked.detail }
     if (asked.kind === 'answer') return readCreated(asked.body, template)
     if (asked.error.subcode === SUBCODE_EXISTS) return submitExisting(template, signal)
     const detail = asked.error.text || `WhatsApp refuses the template with code ${asked.error.code}.`

@@ -191,6 +191,35 @@ describe('a file without a public URL', () => {
     expect(new Set(peer.requests.map(request => request.path))).toEqual(new Set([MEDIA]))
   })
 
+  test.each<[string, PeerAct, 'up' | 'down']>([
+    ['refuses the access token', graphError(401, 190), 'down'],
+    ['does not know the path, by a code that is not documented', graphError(404, 99_999), 'down'],
+    ['is unavailable', graphError(503, 131_016), 'up'],
+  ])('reports the link as the message itself would where, at the upload, Graph %s', async (_, act, state) => {
+    const { link, io } = await session(() => act)
+    const sent = await link.send(toAda({ files: [file()] }), never())
+    expect(sent).toMatchObject({ kind: 'retry' })
+    const reportsOfFile = io.reports.splice(0)
+    expect(reportsOfFile.at(-1)).toMatchObject({ state })
+    const plain = await session(() => act)
+    await plain.link.send(toAda(), never())
+    expect(reportsOfFile).toEqual(plain.io.reports)
+  })
+
+  test('waits at least as long as the refusal of the upload asks for', async () => {
+    const { body } = graphError(503, 131_016) as { body: string }
+    const { link } = await session(() => ({ status: 503, headers: { 'Retry-After': '120' }, body }))
+    const sent = await link.send(toAda({ files: [file()] }), never())
+    expect(sent).toMatchObject({ kind: 'retry', atLeastMs: 120_000, providerCode: '131016' })
+  })
+
+  test('reports a link as down where the upload is not connected', async () => {
+    const { link, peer, io } = await session(() => 'silent')
+    await peer.close()
+    expect(await link.send(toAda({ files: [file()] }), never())).toMatchObject({ kind: 'retry' })
+    expect(io.reports.at(-1)).toEqual({ state: 'down', detail: 'not reached: ECONNREFUSED' })
+  })
+
   test('of 64 MB is streamed, with a small part of it in memory', async () => {
     const CHUNK = Buffer.alloc(256 * 1024, 'x')
     const CHUNKS = 256
