@@ -49,7 +49,13 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   const { concurrency } = laneSettings(config)
   const { origin, base } = graphOf(config)
   const graph: Graph = {
-    api: openHttpApi({ name: 'whatsapp-cloud', origin, connections: concurrency, io }),
+    api: openHttpApi({
+      name: 'whatsapp-cloud',
+      origin,
+      connections: concurrency,
+      mostAnswerBytes: MAX_ANSWER_BYTES,
+      io,
+    }),
     base,
     headers: { Authorization: `Bearer ${config.accessToken}`, Accept: 'application/json' },
     secrets: [config.accessToken, config.appSecret, config.verifyToken],
@@ -122,6 +128,8 @@ function openLink(config: WhatsAppCloudConfig, io: Io): Link {
   }
 }
 
+/** Enough for a page of a hundred templates with long texts and addresses, written as \uXXXX escapes. */
+const MAX_ANSWER_BYTES = 4 * 1_048_576
 /** The default rate of a number at WhatsApp. */
 const MESSAGES_PER_SECOND = 80
 

@@ -21,6 +21,8 @@ export function openHttpApi(options: {
   origin: URL
   connections: number
   tlsCa?: string | undefined
+  /** The longest answer that is read, where lists are asked for. */
+  mostAnswerBytes?: number
   io: Io
 }): HttpApi {
   const { name, origin, io } = options

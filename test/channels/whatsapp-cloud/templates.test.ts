@@ -269,6 +269,32 @@ describe('submitting a template', () => {
     expect(peer.requests.at(-1)!.path).toContain('components')
   })
 
+  test('finds the existing template behind a page of long ones whose names contain its name', async () => {
+    const own = {
+      id: '7',
+      name: 'order_update',
+      language: 'en_US',
+      status: 'APPROVED',
+      components: COMPONENTS,
+    }
+    const long = [{ type: 'BODY', text: 'ж'.repeat(1_024) }]
+    const others = Array.from({ length: 99 }, (_, at) => ({
+      ...own,
+      id: String(100 + at),
+      name: `order_update_${'x'.repeat(at)}`,
+      components: [...long, { type: 'FOOTER', text: 'ж'.repeat(60) }],
+    }))
+    // Graph escapes what is not ASCII.
+    const list = JSON.stringify({ data: [...others, own] }).replace(/ж/g, '\\u0436')
+    const { link } = await session(({ method }) =>
+      method === 'POST' ? graphError(400, 100, { error_subcode: 2_388_024 }) : { status: 200, body: list },
+    )
+    expect(await link.submitTemplate!(official(), never())).toMatchObject({
+      kind: 'submitted',
+      state: { providerTemplateId: '7', status: 'approved' },
+    })
+  })
+
   test.each([
     ['body', ofComponent('BODY', { text: 'Bye {{1}}, order {{2}} is lost.' })],
     ['header', ofComponent('HEADER', { format: 'IMAGE', text: undefined })],
@@ -301,6 +327,7 @@ describe('submitting a template', () => {
     ['too many calls', graphError(400, 80_007)],
     ['too many calls for templates', graphError(400, 80_008)],
     ['too many calls, with an undocumented code', graphError(429, 99_999)],
+    ['a path that is not known, with an undocumented code', graphError(404, 99_999)],
     ['an expired access token', graphError(401, 190)],
     ['a business account that the token may not use', graphError(400, 100, { error_subcode: 33 })],
     ['a connection reset', 'reset'],
@@ -442,6 +469,7 @@ describe('finding a template by its id', () => {
 
   test.each<[string, string, (request: PeerRequest) => PeerAct]>([
     ['that does not exist', '78', () => graphError(400, 100, { error_subcode: 33 })],
+    ['that does not exist, with an undocumented code', '78', () => graphError(404, 99_999)],
     ['of an object that is not a template', '78', () => json({ id: '78' })],
     ['of a template of another business', '78', named({ id: '78', name: 'spring_2026', language: 'de' })],
   ])('returns null for an id %s', async (_, id, act) => {
