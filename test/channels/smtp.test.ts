@@ -376,6 +376,27 @@ describe('connections', () => {
     expect(link.messagesPerSecond).toBeUndefined()
   })
 
+  test.each<[string, SmtpScript]>([
+    ['asks for a login at the sender', { mail: { reply: '530 5.7.0 log in' } }],
+    ['asks for TLS at the recipient', { rcpt: { reply: '530 5.7.0 Must issue a STARTTLS command first' } }],
+    ['asks for a login at the end of the mail', { end: { reply: '530 5.7.1 log in' } }],
+    ['refuses the password', { auth: { reply: '535 5.7.8 wrong' } }],
+  ])('are reported as down when the server %s', async (_, script) => {
+    const login = 'auth' in script ? { user: 'sender', password: 'wrong' } : {}
+    const { link, io } = await start(script, login)
+    expect(await send(link)).toMatchObject({ kind: 'retry', detail: /login/ })
+    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'down'])
+  })
+
+  test.each<[string, SmtpScript]>([
+    ['the login', { auth: { reply: '454 4.7.0 Throttling failure: Maximum sending rate exceeded.' } }],
+    ['the connection', { connect: { reply: '421 4.3.2 Concurrent connections limit exceeded.' } }],
+  ])('are not reported as down when the server throttles %s', async (_, script) => {
+    const { link, io } = await start(script, { user: 'sender', password: 'right' })
+    expect(await send(link)).toMatchObject({ kind: 'throttled' })
+    expect(io.reports.map(one => one.state)).toEqual(['connecting', 'up'])
+  })
+
   test('are not reported as down when one is lost after a whole mail', async () => {
     const { link, io } = await start({ end: 'reset' })
     expect(await send(link)).toMatchObject({ kind: 'unknown' })

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import type { Options as PoolOptions } from 'nodemailer/lib/smtp-pool'
-import type { Io, Link, LinkState, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
+import type { Io, Link, Outcome, Outgoing, OutgoingFile } from '../provider.ts'
 import { createSemaphore, type Permit } from '../shared/semaphore.ts'
 import { createStateReporter } from '../shared/state-reporter.ts'
 import { type Mailbox, parseMailbox } from './address.ts'
 import { checkServer, queryExtensions } from './check.ts'
 import { CONNECTIONS, type SmtpConfig } from './config.ts'
 import { createDkimSigner, type DkimSigner } from './dkim.ts'
-import { createMailPool, type SendResult } from './mail-pool.ts'
+import { createMailPool } from './mail-pool.ts'
 import { composeMail, LARGEST_MAIL_BYTES, type Mail } from './message.ts'
 import {
   outcomeOfFault,
@@ -15,6 +15,7 @@ import {
   outcomeOfNonAscii,
   outcomeOfReply,
   type SmtpFault,
+  stateAfterFault,
 } from './outcome.ts'
 import { createSmtpUtf8Check, isNonAscii } from './smtputf8.ts'
 
@@ -76,9 +77,8 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     const refused = await rejectNonAscii(message, encoded.mail, signal)
     if (refused) return refused
     const result = await pool.send(encoded.mail, signal)
-    const state = stateAfter(result)
-    if (state) report(state)
-    if ('fault' in result) return outcomeOfFault(message, result.fault, result.ended)
+    if ('fault' in result) return readFault(message, result.fault, result.ended)
+    report({ state: 'up', detail: 'accepts mail' })
     smtpUtf8.recordExtensions(result.extensions)
     const providerId = (result.serverMessageId ?? encoded.mail.messageId).replace(/[<>]/g, '')
     return outcomeOfReply(message, result.reply, providerId, result.ended)
@@ -89,9 +89,13 @@ export function openLink(config: SmtpConfig, io: Io): Link {
     if (!isNonAscii(mail.to) && !isNonAscii(mail.from)) return null
     const taken = await smtpUtf8.isSupported(signal)
     if (typeof taken === 'boolean') return taken ? null : outcomeOfNonAscii(isNonAscii(mail.to))
-    const state = stateAfter({ fault: taken.fault })
+    return readFault(message, taken.fault, false)
+  }
+
+  function readFault(message: Outgoing, fault: SmtpFault, ended: boolean): Outcome {
+    const state = stateAfterFault(fault, ended)
     if (state) report(state)
-    return outcomeOfFault(message, taken.fault, false)
+    return outcomeOfFault(message, fault, ended)
   }
 
   return {
@@ -170,17 +174,4 @@ function expectedBytes(files: readonly OutgoingFile[]): number {
     LARGEST_MAIL_BYTES,
     sizes.reduce((sum, size) => sum + size, 0),
   )
-}
-
-/**
- * A server that answers is up, whatever it answers. Null for our own abort, which says nothing about the server, and
- * for a connection lost after a whole mail: the server was reached, and may have closed it for that mail.
- */
-function stateAfter(delivery: SendResult | { fault: SmtpFault; ended?: boolean }): LinkState | null {
-  if (!('fault' in delivery)) return { state: 'up', detail: 'accepts mail' }
-  const { code, responseCode, originalCode } = delivery.fault
-  if (code === 'EENVELOPE' || code === 'EMESSAGE') return { state: 'up', detail: 'answers' }
-  if (code === 'EABORT' || code === undefined || delivery.ended) return null
-  const reply = responseCode ? `, reply ${responseCode}` : ''
-  return { state: 'down', detail: `${originalCode ?? code}${reply}` }
 }

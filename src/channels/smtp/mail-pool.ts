@@ -4,7 +4,7 @@ import type { Mail } from './message.ts'
 import type { SmtpFault } from './outcome.ts'
 
 /** The result of sending a mail. `ended`: its last byte was written to the connection, so it may have been accepted. */
-export type SendResult =
+type SendResult =
   | { reply: string; serverMessageId: string | null; extensions: readonly string[]; ended: boolean }
   | { fault: SmtpFault; ended: boolean }
 

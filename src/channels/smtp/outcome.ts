@@ -1,4 +1,4 @@
-import type { Outcome, Outgoing } from '../provider.ts'
+import type { LinkState, Outcome, Outgoing } from '../provider.ts'
 import type { MailError } from './message.ts'
 
 /** The fields of a nodemailer error; each may be missing. */
@@ -91,11 +91,7 @@ export function outcomeOfFault(message: Outgoing, fault: SmtpFault, ended: boole
   const detail = `The server answered: ${storedReply(message, fault.response ?? String(status))}`
   const tooFast = throttleMsOf(fault)
   if (tooFast !== null) return { kind: 'throttled', afterMs: tooFast, detail, providerCode }
-  if (
-    fault.code === 'EAUTH' ||
-    LOGIN_REPLIES.has(status) ||
-    (TEMPORARY_LOGIN_REPLIES.has(status) && !isAboutMail(fault))
-  ) {
+  if (isAboutLogin(fault)) {
     // The operator can fix the login: a final rejection would lose the mail.
     return { kind: 'retry', detail: `The server refuses our login (${providerCode}).`, providerCode }
   }
@@ -135,9 +131,30 @@ function refusal(fault: SmtpFault, detail: string, providerCode: string): Outcom
   return { kind: 'rejected', code: 'MESSAGE_REJECTED', detail, providerCode }
 }
 
+/** Whether the server refuses our login, or wants one or TLS, to whatever command it says so. */
+function isAboutLogin(fault: SmtpFault): boolean {
+  const status = fault.responseCode ?? 0
+  if (fault.code === 'EAUTH' || LOGIN_REPLIES.has(status)) return true
+  return TEMPORARY_LOGIN_REPLIES.has(status) && !isAboutMail(fault)
+}
+
 /** False for a 5xx to the greeting, EHLO or STARTTLS, which says nothing about the mail. */
 function isAboutMail(fault: SmtpFault): boolean {
   return fault.code === 'EENVELOPE' || fault.code === 'EMESSAGE'
+}
+
+/**
+ * What a fault shows about the server: up where it answers to a mail or says "too fast", down where it refuses our login or
+ * takes no connection. Null for our own abort, which says nothing about it, and for a connection lost after a whole mail:
+ * the server was reached, and may have closed it for that mail.
+ */
+export function stateAfterFault(fault: SmtpFault, ended: boolean): LinkState | null {
+  const { code, responseCode, originalCode } = fault
+  if (code === 'EABORT' || code === undefined || (ended && code !== 'EMESSAGE')) return null
+  const isUp = throttleMsOf(fault) !== null || (isAboutMail(fault) && !isAboutLogin(fault))
+  if (isUp) return { state: 'up', detail: 'answers' }
+  const reply = responseCode ? `, reply ${responseCode}` : ''
+  return { state: 'down', detail: `${originalCode ?? code}${reply}` }
 }
 
 /**
