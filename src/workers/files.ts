@@ -7,6 +7,9 @@ import { FileMissing, FileStoreUnavailable } from '../infra/file-store.ts'
 import { type GuardedFetch, GuardedFetchError } from '../infra/guarded-fetch.ts'
 import type { FileSources } from './outgoing.ts'
 
+/** Of the 4xx, those that blame the moment or the connection, not the request (RFC 9110, 15.5.9 and 15.5.20; RFC 8470; RFC 6585, 4). */
+const LATER: ReadonlySet<number> = new Set([408, 421, 425, 429])
+
 type Deps = { db: Db; guarded: GuardedFetch; media: Pick<Media, 'open'> }
 
 /** Where the files of messages come from: the stores, or the user's address through the guarded client. */
@@ -19,7 +22,7 @@ export function createFileSources({ db, guarded, media }: Deps): FileSources {
         const response = await guarded.fetch({ url, signal })
         if (response.status === 200) return withFileErrors(response.body)
         response.body.destroy()
-        const later = response.status >= 500 || response.status === 429
+        const later = response.status >= 500 || LATER.has(response.status)
         throw new FileUnavailable(`the attachment's URL responded with status ${response.status}`, later)
       } catch (error) {
         throw toFileUnavailable(error)

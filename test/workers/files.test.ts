@@ -4,10 +4,10 @@ import { FileUnavailable } from '../../src/channels/provider.ts'
 import { GuardedFetchError, type GuardedResponse } from '../../src/infra/guarded-fetch.ts'
 import { createFileSources } from '../../src/workers/files.ts'
 
-/** The file of a URL that responds with 200 and this body. */
-function fetched(body: Readable): Promise<NodeJS.ReadableStream> {
+/** The file of a URL that responds with this body, and with 200 unless another status is given. */
+function fetched(body: Readable, status = 200): Promise<NodeJS.ReadableStream> {
   const never = () => Promise.reject(new Error('nobody asks for this'))
-  const response: GuardedResponse = { status: 200, headers: {}, body, text: never }
+  const response: GuardedResponse = { status, headers: {}, body, text: never }
   const sources = createFileSources({
     db: { query: never },
     guarded: { check: () => null, fetch: async () => response },
@@ -37,6 +37,25 @@ describe('a file that is fetched from a URL', () => {
       const error = await reading.catch((error: unknown) => error)
       expect(error).toBeInstanceOf(FileUnavailable)
       expect(error).toMatchObject({ message: `the attachment could not be fetched: ${reason}`, retryable })
+    },
+  )
+
+  test.each([
+    [404, false],
+    [410, false],
+    [206, false],
+    [408, true],
+    [421, true],
+    [425, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])(
+    'with status %i fails, with whether a retry may succeed, and closes its body',
+    async (status, retryable) => {
+      const body = Readable.from([Buffer.from('a')])
+      await expect(fetched(body, status)).rejects.toMatchObject({ name: 'FileUnavailable', retryable })
+      expect(body.destroyed).toBe(true)
     },
   )
 
