@@ -11,6 +11,8 @@ export class CsvFault extends Error {
  * memory.
  */
 const MAX_FIELD_CHARACTERS = 1_000_000
+/** The most fields of a record, many more than there are columns: a file without line breaks is one record. */
+const MAX_FIELDS = 1_000
 
 /** The position of the next character relative to a field. */
 type State = 'begin' | 'bare' | 'quoted' | 'closed'
@@ -33,7 +35,7 @@ export async function* readCsv(
   let skipsFeed = false
 
   function endField(): void {
-    fields.push(field)
+    if (fields.push(field) > MAX_FIELDS) throw new CsvFault(begun, `more than ${MAX_FIELDS} fields`)
     field = ''
     state = 'begin'
   }

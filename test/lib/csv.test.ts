@@ -68,6 +68,7 @@ describe('rejects', () => {
     ['"a"b', 'after a closing quote'],
     ['a\n"b', 'line 2: an unclosed quote'],
     [`"${'x'.repeat(1_000_002)}"`, 'too long'],
+    [`to\n${','.repeat(1_000)}`, 'line 2: more than 1000 fields'],
   ])('malformed CSV, case %#', async (text, words) => {
     await expect(read(text)).rejects.toThrow(CsvFault)
     await expect(read(text)).rejects.toThrow(words)
