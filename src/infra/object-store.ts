@@ -11,6 +11,8 @@ export type ObjectStoreOptions = {
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
   /** `endpoint/bucket/key` instead of `bucket.endpoint/key`, as most stores other than Amazon's need it. */
   pathStyle: boolean
+  /** How long an open connection may be silent, in ms; 30 s by default. */
+  silenceMs?: number
 }
 
 /** S3's smallest part size; smaller files go in one request. */
@@ -23,8 +25,7 @@ const PARTS_AT_ONCE = 2
  */
 export const UPLOAD_BYTES = (PARTS_AT_ONCE + 2) * PART_BYTES
 const CONNECT_TIMEOUT_MS = 5_000
-/** Limit of silence on an open connection. */
-const SOCKET_TIMEOUT_MS = 30_000
+const SILENCE_MS = 30_000
 const MAX_ATTEMPTS = 3
 
 /**
@@ -95,7 +96,11 @@ async function createClient(options: ObjectStoreOptions): Promise<S3Client> {
     // Not all stores other than Amazon's support the newer trailing checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SOCKET_TIMEOUT_MS },
+    // Not `requestTimeout`: that one only logs a warning, and does not see a response that stops midway.
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: options.silenceMs ?? SILENCE_MS,
+    },
   })
 }
 

@@ -180,6 +180,33 @@ describe('files in a bucket', () => {
     expect([...s3.uploads.keys()]).toEqual(['alive'])
   })
 
+  describe('in a store that falls silent', () => {
+    const hasty = () =>
+      createObjectStore({
+        bucket: BUCKET,
+        region: REGION,
+        endpoint: s3.endpoint,
+        credentials: CREDENTIALS,
+        pathStyle: true,
+        silenceMs: 50,
+      })
+
+    it.each<[string, (store: FileStore) => Promise<unknown>]>([
+      ['PutObject', store => store.write(KEY, chunks(Buffer.from('x')))],
+      ['UploadPart', store => store.write(KEY, chunks(randomBytes(6 * MB)))],
+      ['GetObject', store => store.read(KEY)],
+      ['DeleteObject', store => store.remove(KEY)],
+    ])('are unavailable after a while, at %s', async (operation, use) => {
+      s3.silence(operation)
+      await expect(use(hasty())).rejects.toThrow(FileStoreUnavailable)
+    })
+
+    it('break off after a while when that is in the middle of a file', async () => {
+      s3.silence('GetObject', 'midway')
+      await expect(read(await hasty().read(KEY))).rejects.toThrow('inactivity')
+    })
+  })
+
   it('cannot be read or removed while the store fails', async () => {
     s3.fail('GetObject', 500, 99)
     await expect(store.read(KEY)).rejects.toThrow(FileStoreUnavailable)

@@ -22,6 +22,8 @@ export type S3Server = {
   unsigned: string[]
   /** Answers the next requests of this operation with this status instead. */
   fail(operation: string, status: number, times?: number): void
+  /** Does not answer requests of this operation any more, or with `midway` sends only the head and the first byte. */
+  silence(operation: string, how?: 'midway'): void
   until(holds: () => boolean): Promise<void>
   close(): Promise<void>
 }
@@ -38,6 +40,7 @@ export async function startS3Server(): Promise<S3Server> {
     unsigned: [],
   } as Pick<S3Server, 'objects' | 'uploads' | 'requests' | 'unsigned'>
   const failures = new Map<string, { status: number; times: number }>()
+  const silent = new Map<string, 'midway' | undefined>()
   const signals = createSignals()
   let uploads = 0
 
@@ -49,7 +52,9 @@ export async function startS3Server(): Promise<S3Server> {
     if (!isSigned(request, url, body)) state.unsigned.push(operation)
     signals.notify()
     const failure = failures.get(operation)
-    if (failure && failure.times-- > 0) answerError(response, failure.status, 'InternalError')
+    if (silent.has(operation)) {
+      if (silent.get(operation) === 'midway') response.writeHead(200, { 'content-length': 1_000 }).write('x')
+    } else if (failure && failure.times-- > 0) answerError(response, failure.status, 'InternalError')
     else answer(operation, keyOf(url), url.searchParams, request, body, response)
     signals.notify()
   })
@@ -116,6 +121,7 @@ export async function startS3Server(): Promise<S3Server> {
     ...state,
     endpoint: `http://127.0.0.1:${port}`,
     fail: (operation, status, times = 1) => void failures.set(operation, { status, times }),
+    silence: (operation, how) => void silent.set(operation, how),
     until: signals.until,
     async close() {
       const closed = once(server, 'close')
