@@ -28,8 +28,6 @@ export type RowStatus = (typeof ROW_STATUSES)[number]
 
 /** The highest rate of a job, in messages a second; the plan of the account may allow less. */
 export const MAX_PER_SECOND = 10
-/** Longest idempotency key. */
-export const MAX_KEY_CHARACTERS = 200
 /** Longest name of a job. */
 export const MAX_NAME_CHARACTERS = 200
 
