@@ -106,10 +106,15 @@ export function describeProvider<C>(name: string, fixture: Fixture<C>): void {
     }
   })
 
-  /** Checks that an outcome is well-formed and contains no marker. Every outcome of the suite is checked. */
+  /**
+   * Checks that an outcome is well-formed and contains no marker, and that its code is explained in a sentence, if at all.
+   * Every outcome of the suite is checked.
+   */
   function checked(outcome: Outcome): Outcome {
     expect(shapeFault(outcome), inspect(outcome)).toBeNull()
     expect(leaks(outcome, fixture.secrets)).toEqual([])
+    if ('providerCode' in outcome && outcome.providerCode !== undefined)
+      expect(provider.explain?.(outcome.providerCode) ?? 'No words.').toMatch(/^\p{Lu}.*\.$/u)
     return outcome
   }
 

@@ -191,6 +191,7 @@ test.each([
   ['450 4.2.2', 'The mailbox is full.'],
   ['421 4.9.9', 'The server is busy or shutting down.'],
   ['535', 'The login was refused.'],
+  ['534', 'The authentication mechanism is too weak for this account.'],
   ['299', null],
   ['', null],
 ])('the reply code "%s" is explained as: %s', (code, text) => expect(explainReply(code)).toBe(text))

@@ -29,15 +29,20 @@ const BY_SUBJECT: Readonly<Record<string, string>> = {
   '7.28': 'Too much mail is sent at once.',
 }
 
-/** Basic reply codes (RFC 5321, 4.2.3, RFC 4954), for replies without a known enhanced code. */
+/** Basic reply codes (RFC 5321, 4.2.3, RFC 4954, RFC 7504), for replies without a known enhanced code. */
 const BY_REPLY: Readonly<Record<string, string>> = {
   '421': 'The server is busy or shutting down.',
+  '432': 'The server wants a new password for this account.',
   '450': 'The mailbox cannot be used at the moment.',
   '451': 'The server had an internal error, or uses greylisting.',
   '452': 'The server is out of storage.',
   '454': 'Login or TLS is not available at the moment.',
+  '503': 'The server did not expect this command now.',
+  '521': 'The server accepts no mail at all.',
   '530': 'The server requires a login or TLS first.',
+  '534': 'The authentication mechanism is too weak for this account.',
   '535': 'The login was refused.',
+  '538': 'The server requires TLS for this login.',
   '550': 'The mailbox does not exist, or a rule of the server forbids it.',
   '551': 'The mailbox is elsewhere.',
   '552': 'The mailbox is full, or the mail too large.',
