@@ -3,7 +3,7 @@ import type { BulkJob, BulkRow, BulkStatus } from '../contract/bulk.ts'
 import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
 import { misuse } from '../lib/refusal.ts'
 import { bulkKeyOf, readBulkBody } from './bulk-file.ts'
-import type { Client } from './client.ts'
+import { type Client, mayPass } from './client.ts'
 import { API_KEY_HINT, clientCommand } from './client-command.ts'
 import { unreadable } from './files.ts'
 import { progressBar } from './progress-bar.ts'
@@ -102,14 +102,26 @@ function renderJob({ invalid = [], ...job }: JobWithInvalidRows): string {
 /** Shows the progress of a job until it has ended, or is paused by its user. */
 async function followJob(client: Client, first: BulkJob): Promise<BulkJob> {
   const show = process.stderr.isTTY ? showBar : createLines()
-  for (let job = first; ; job = await readJob(client, first.id)) {
+  for (let job = first; ; job = await readJobLater(client, first.id)) {
     show(job)
     const waits = job.status === 'paused' && job.pauseReason === 'user'
     if (waits || ENDED.includes(job.status)) {
       if (process.stderr.isTTY) process.stderr.write('\n')
       return job
     }
+  }
+}
+
+/** The job after a pause. It goes on while its server restarts or the connection is broken, so it is asked for again. */
+async function readJobLater(client: Client, id: string): Promise<BulkJob> {
+  for (let isLost = false; ; isLost = true) {
     await pause(systemClock, POLL_EVERY_MS)
+    try {
+      return await readJob(client, id)
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      if (!isLost) process.stderr.write('The connection was lost: asking again until the server answers.\n')
+    }
   }
 }
 

@@ -21,6 +21,13 @@ export class ApiRefusal extends Error {
   }
 }
 
+/** Whether the same request may succeed later, after an error of a client: a command that follows something goes on then. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof ApiRefusal) return error.isTemporary
+  // A stream that breaks off ends in a TypeError.
+  return error instanceof Refusal || error instanceof TypeError
+}
+
 export type Body = Record<string, unknown>
 
 /**

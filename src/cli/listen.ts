@@ -1,7 +1,7 @@
 import type { Message } from '../contract/message.ts'
 import { keepProcessAlive, pause, systemClock } from '../lib/clock.ts'
-import { misuse, Refusal } from '../lib/refusal.ts'
-import { ApiRefusal, type ServerEvent } from './client.ts'
+import { misuse } from '../lib/refusal.ts'
+import { mayPass, type ServerEvent } from './client.ts'
 import { API_KEY_HINT, clientCommand, type Invocation } from './client-command.ts'
 import { queryOf } from './query.ts'
 import { withoutControls } from './show.ts'
@@ -63,12 +63,6 @@ function countOf(given: Invocation): number {
   const count = given.number('count') ?? Number.POSITIVE_INFINITY
   if (count >= 1 && (Number.isInteger(count) || count === Number.POSITIVE_INFINITY)) return count
   throw misuse('--count must be a whole number from 1')
-}
-
-/** Whether a retry may help. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof ApiRefusal) return error.isTemporary
-  return error instanceof Refusal || error instanceof TypeError
 }
 
 /** The JSON as in the API's list. */
