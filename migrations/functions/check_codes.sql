@@ -3,7 +3,8 @@ drop function if exists check_codes;
 -- Checks codes, each by the id of its verification, by its recipient, or by both. One
 -- conditional update per item decides under the row's lock: the right code verifies, once;
 -- a wrong code uses one of five tries. Returns a row for each item:
---   'right', 'wrong'  counted; a repeated call (its answer was lost) gets the same by p_check
+--   'right', 'wrong'  counted; a repeated call (its answer was lost) gets the same by p_check, also if another
+--                call has counted meanwhile
 --   'used', 'expired', 'exhausted'
 --   'missing'    unknown, of the other key mode, superseded, or never sent
 --   'disagrees'  the verification has another recipient than the given one
@@ -71,14 +72,14 @@ begin
      where i.id is not null
      order by i.account_id, i.id, i.n
   ), counted as (
-    update verifications v set checked_by = p_check[a.n], (tries, status, verified_at) = (
+    update verifications v set checks = v.checks || p_check[a.n], (tries, status, verified_at) = (
         select case when r.is_right then v.tries else v.tries + 1 end,
                case when r.is_right then 'verified' when v.tries >= 4 then 'exhausted' else 'pending' end,
                case when r.is_right then p_now end
           from (select sha256(p_code_digest[a.n] || uuid_send(v.id)) = v.code_hash as is_right) r)
       from asked a
      where v.account_id = any (array[a.account_id]) and v.id = any (v_id[a.n:a.n]) and in_months(v.id, v_low, v_high) and v.live = p_live[a.n]
-       and v.status = 'pending' and v.expires_at > p_now and v.checked_by is distinct from p_check[a.n]
+       and v.status = 'pending' and v.expires_at > p_now and (p_check[a.n] = any (v.checks)) is not true
        and (p_recipient_key[a.n] is null or v.recipient_key = p_recipient_key[a.n])
        -- By recipient it counted when it was looked up: the check comes before a start that was accepted since.
        and (p_id[a.n] is null or not exists (
@@ -114,7 +115,8 @@ begin
            case
              when v.id is null or v.live <> p_live[i.n] then 'missing'
              when p_recipient_key[i.n] is not null and v.recipient_key <> p_recipient_key[i.n] then 'disagrees'
-             when v.checked_by = p_check[i.n] then case when v.status = 'verified' then 'right' else 'wrong' end
+             when p_check[i.n] = any (v.checks) then
+               case when v.status = 'verified' and v.checks[cardinality(v.checks)] = p_check[i.n] then 'right' else 'wrong' end
              when v.status = 'verified' then 'used'
              when p_id[i.n] is not null and (v.status = 'failed' or v.id = any (v_superseded)) then 'missing'
              when v.expires_at <= p_now then 'expired'

@@ -306,6 +306,18 @@ describe('a check', () => {
     expect(await kinds([byId(id, CODE)])).toEqual(['used'])
   })
 
+  test('that is repeated after others have counted meanwhile counts once and has the same result', async () => {
+    const { id, to } = await started()
+    const wrongs = [byId(id, WRONG), byNumber(to, WRONG), byId(id, WRONG)]
+    for (const wrong of wrongs) expect(await kinds([wrong])).toEqual(['wrong'])
+    for (const wrong of wrongs)
+      expect(await checkCodes(db, NOW, [wrong])).toMatchObject([{ kind: 'wrong', tries: 3 }])
+    const right = byId(id, CODE)
+    expect(await kinds([right])).toEqual(['right'])
+    for (const wrong of wrongs) expect(await kinds([wrong])).toEqual(['wrong'])
+    expect(await kinds([right])).toEqual(['right'])
+  })
+
   test('that names the id and another recipient uses no try and verifies nothing', async () => {
     const { id, to } = await started()
     const of = (recipientKey: string, code: string) => ({ ...byId(id, code), recipientKey })
