@@ -39,7 +39,7 @@ export type BotUpdatesDeps = {
   storeInbound: StoreInbound
   /** Called when events for webhooks were stored. */
   onEventsStored(): void
-  /** Called when a button press was stored, not for repeats. */
+  /** Called when a button press was stored, or may have been; not for repeats. */
   acknowledge: Acknowledge
 }
 
@@ -59,22 +59,27 @@ export function createBotUpdates(deps: BotUpdatesDeps): BotUpdates {
 
   async function write(items: readonly Item[]): Promise<Result[]> {
     let eventCount = 0
-    const results = await db.transaction(async tx => {
-      const held = await lockFeeds(
-        tx,
-        items.map(({ feed }) => feed),
-      )
-      const mine = items.filter(({ feed }) => held.has(keyOfFeed(feed)))
-      const claimed = await claimRefs(tx, clock.now(), mine.map(refOf))
-      const fresh = new Set(mine.filter((_, at) => claimed.has(at)))
-      eventCount = await apply(tx, [...fresh])
-      return items.map((item): Result => {
-        if (!held.has(keyOfFeed(item.feed))) return 'lost'
-        return fresh.has(item) ? 'stored' : 'known'
+    /** What was stored, once only the COMMIT is left. */
+    let stored: readonly Item[] = []
+    const results = await db
+      .transaction(async tx => {
+        const held = await lockFeeds(
+          tx,
+          items.map(({ feed }) => feed),
+        )
+        const mine = items.filter(({ feed }) => held.has(keyOfFeed(feed)))
+        const claimed = await claimRefs(tx, clock.now(), mine.map(refOf))
+        const fresh = new Set(mine.filter((_, at) => claimed.has(at)))
+        eventCount = await apply(tx, [...fresh])
+        stored = [...fresh]
+        return items.map((item): Result => {
+          if (!held.has(keyOfFeed(item.feed))) return 'lost'
+          return fresh.has(item) ? 'stored' : 'known'
+        })
       })
-    })
+      // Also if the COMMIT got no response: when the platform repeats them, they are known.
+      .finally(() => acknowledge(stored))
     if (eventCount > 0) onEventsStored()
-    acknowledge(items.filter((_, at) => results[at] === 'stored'))
     return results
   }
 

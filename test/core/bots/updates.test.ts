@@ -7,6 +7,7 @@ import { type BotUpdates, createBotUpdates } from '../../../src/core/bots/update
 import { createOptOuts } from '../../../src/core/consent/opt-outs.ts'
 import { createStoreInbound } from '../../../src/core/inbound/store-inbound.ts'
 import { registerNode } from '../../../src/core/outbox/node-store.ts'
+import { type Database, DatabaseUnavailable } from '../../../src/infra/db.ts'
 import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { type BotId, createIds } from '../../../src/lib/ids.ts'
 import { createPhones } from '../../../src/lib/phone.ts'
@@ -25,12 +26,11 @@ const presses: string[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  nodes = [createNode(), createNode()]
+  nodes = [createNode(database.db), createNode(database.db)]
 })
 afterAll(() => database.drop())
 
-function createNode(): BotUpdates {
-  const { db } = database
+function createNode(db: Database): BotUpdates {
   const log = { info() {}, warn() {}, debug() {} }
   const optOuts = createOptOuts({ db, clock, ids })
   const keep = createStoreInbound({ clock, ids, phones: createPhones({ cacheSize: 10 }), optOuts })
@@ -110,6 +110,43 @@ test('each update is stored once when both nodes receive the same updates at onc
   expect(await stored(botId)).toBe(60)
   expect(presses.toSorted()).toEqual(told.flatMap(({ press }) => press ?? []).toSorted())
   expect(await subscribers(botId)).toBe(20)
+})
+
+test('a button press is acknowledged once if the response to its COMMIT is lost and the platform repeats it', async () => {
+  const botId = await addBot()
+  const pressed = { ...words(1, '1'), press: 'unheard' }
+  const unheard: Database = {
+    ...database.db,
+    async transaction(work) {
+      await database.db.transaction(work)
+      throw new DatabaseUnavailable(new Error('Connection terminated'))
+    },
+  }
+  await expect(createNode(unheard).store(feedOf(botId), [pressed])).rejects.toThrow(DatabaseUnavailable)
+  expect(await nodes[0].store(feedOf(botId), [pressed])).toBe('stored')
+  expect(await stored(botId)).toBe(1)
+  expect(presses.filter(press => press === 'unheard')).toHaveLength(1)
+})
+
+test('a button press that could not be stored is acknowledged when it is', async () => {
+  const botId = await addBot()
+  const pressed = { ...words(1, '1'), press: 'refused' }
+  const away: Database = {
+    ...database.db,
+    transaction: work =>
+      database.db.transaction(tx =>
+        work({
+          query: query =>
+            query.name === 'inbound_insert'
+              ? Promise.reject(new DatabaseUnavailable(new Error('Connection terminated')))
+              : tx.query(query),
+        }),
+      ),
+  }
+  await expect(createNode(away).store(feedOf(botId), [pressed])).rejects.toThrow(DatabaseUnavailable)
+  expect(presses).not.toContain('refused')
+  expect(await nodes[0].store(feedOf(botId), [pressed])).toBe('stored')
+  expect(presses.filter(press => press === 'refused')).toHaveLength(1)
 })
 
 test('concurrent updates of many bots on both nodes cause no deadlock', async () => {
