@@ -61,8 +61,8 @@ export type TallyStore = {
     accounts: readonly AccountId[],
     sinceMs: number | null,
   ): Promise<{ rows: TallyRow[]; asOfMs: number | null; more: boolean }>
-  /** The tallies of an account that were changed last. */
-  load(accountId: AccountId): Promise<TallyRow[]>
+  /** The tallies of an account that were changed last, and whether they include the fold with this id; none by null. */
+  load(accountId: AccountId, foldId: string | null): Promise<{ rows: TallyRow[]; hasFold: boolean }>
 }
 
 /**
@@ -151,14 +151,15 @@ export function createTallies({ store, clock, random }: TalliesDeps): Tallies {
 
   async function load(accountId: AccountId, account: Followed): Promise<void> {
     const startedMs = clock.monotonic()
-    for (const row of await store.load(accountId)) applySum(row)
+    const { rows, hasFold } = await store.load(accountId, failed?.id ?? null)
+    for (const row of rows) applySum(row, hasFold)
     account.syncedAtMs = startedMs
   }
 
   /** Takes over the sum of all nodes, and adds this node's counts that are not in it yet. */
-  function applySum({ accountId, key, tally }: TallyRow): void {
+  function applySum({ accountId, key, tally }: TallyRow, hasFailed = false): void {
     const name = nameOf(accountId, key)
-    for (const mine of [failed?.byName.get(name), pending.get(name)]) {
+    for (const mine of [hasFailed ? null : failed?.byName.get(name), pending.get(name)]) {
       if (mine) addDelta(ageTally(tally, clock.now(), mine.leak), mine.delta)
     }
     const known = tallies.get(name)

@@ -2,7 +2,7 @@ import type { FraudRule } from '../../contract/fraud.ts'
 import type { Db } from '../../infra/db.ts'
 import { float8Array, int2Array, int8Array, textArray, timeArray, uuidArray } from '../../infra/pg-array.ts'
 import { isoOrNull, toIso } from '../../lib/clock.ts'
-import { type AccountId, fromUuid, toUuid } from '../../lib/ids.ts'
+import { fromUuid, toUuid } from '../../lib/ids.ts'
 import type { TallyRow, TallyStore } from './tallies.ts'
 import { HALF_LIFE_HOURS } from './tally.ts'
 
@@ -84,14 +84,15 @@ export function createTallyStore({ db, node }: { db: Db; node: () => number }): 
       }
     },
 
-    async load(accountId: AccountId) {
-      const { rows } = await db.query<Raw>({
+    async load(accountId, foldId) {
+      const { rows } = await db.query<Raw & { has_fold: boolean }>({
         name: 'fraud_tallies_load',
-        text: `select ${COLUMNS} from fraud_tallies t where t.account_id = $1
+        text: `select ${COLUMNS}, exists (select 1 from fraud_words where fold = $2) as has_fold
+                 from fraud_tallies t where t.account_id = $1
                 order by t.at desc limit ${MAX_LOADED}`,
-        values: [toUuid(accountId)],
+        values: [toUuid(accountId), foldId],
       })
-      return rows.map(toRow)
+      return { rows: rows.map(toRow), hasFold: rows[0]?.has_fold ?? false }
     },
   }
 }

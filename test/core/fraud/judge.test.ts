@@ -34,7 +34,7 @@ function breaches(rules: FraudRules, codes: number): string[][] {
     store: {
       fold: async () => [],
       changes: async () => ({ rows: [], asOfMs: null, more: false }),
-      load: async () => [],
+      load: async () => ({ rows: [], hasFold: false }),
     },
   })
   return Array.from({ length: codes }, () => {
@@ -95,7 +95,7 @@ function emptyTallies() {
   const store: TallyStore = {
     fold: async () => [],
     changes: async () => ({ rows: [], asOfMs: null, more: false }),
-    load: async () => [],
+    load: async () => ({ rows: [], hasFold: false }),
   }
   return createTallies({ clock, store, random: createRandom() })
 }
@@ -143,7 +143,7 @@ test('a hold of a range is shared at once, though few of its codes are recent', 
       }))
     },
     changes: async () => ({ rows: [], asOfMs: null, more: false }),
-    load: async () => [],
+    load: async () => ({ rows: [], hasFold: false }),
   }
   const tallies = createTallies({ clock, store, random: createRandom() })
   const keys = sendKeysOf(SEND, DEFAULT_RULES)

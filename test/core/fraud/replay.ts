@@ -37,7 +37,7 @@ export async function replay(asks: readonly Ask[], rules: FraudRules = DEFAULT_R
       store: {
         fold: async () => [],
         changes: async () => ({ rows: [], asOfMs: null, more: false }),
-        load: async () => [],
+        load: async () => ({ rows: [], hasFold: false }),
       },
     }),
     blocks: {

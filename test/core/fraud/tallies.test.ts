@@ -165,6 +165,31 @@ test('deltas whose store got no response are added once, with those that were ad
   expect([node, other].map(each => each.read(key).fresh)).toEqual([6, 6])
 })
 
+test('deltas whose store got no response count once also where the account is read again before their repeat', async () => {
+  const store = openStore()
+  let lost = true
+  const node = open({
+    ...store,
+    async fold(fold, atMs) {
+      const sums = await store.fold(fold, atMs)
+      if (lost) throw new Error('the response was lost')
+      return sums
+    },
+  })
+  const key = keyOf(ids.next('acc'), 'r4:+3', 0)
+  await node.ready(key.accountId)
+  node.add(key, { fresh: 3 })
+  await expect(node.fold()).rejects.toThrow('lost')
+  node.add(key, { fresh: 2 })
+  // Long enough that it reads the account's tallies again.
+  nowMs += 6_000
+  await node.ready(key.accountId)
+  expect(node.read(key).fresh).toBe(5)
+  lost = false
+  await node.fold()
+  expect(node.read(key).fresh).toBe(5)
+})
+
 test('a fold that the server executes only after its repeat, or together with it, adds nothing', async () => {
   const store = openStore()
   const key = keyOf(ids.next('acc'), 'r4:+3', 0)

@@ -43,7 +43,7 @@ function createStore(): TallyStore {
       return copies()
     },
     changes: async () => ({ rows: copies(), asOfMs: null, more: false }),
-    load: async () => copies(),
+    load: async () => ({ rows: copies(), hasFold: false }),
   }
 }
 
