@@ -69,6 +69,16 @@ describe('canonical JSON', () => {
     expect(canonicalize({ b: undefined, a: 1, c: undefined })).toBe('{"a":1}')
   })
 
+  it('writes values of 128 levels, and refuses deeper ones', () => {
+    const nested = (levels: number) => {
+      let value: unknown = 1
+      for (let level = 0; level < levels; level++) value = level % 2 ? [value] : { a: value }
+      return value
+    }
+    expect(JSON.parse(canonicalize(nested(128)))).toEqual(nested(128))
+    expect(() => canonicalize(nested(129))).toThrow(RangeError)
+  })
+
   it('rejects values that JSON cannot express, and deep nesting without a stack overflow', () => {
     let deep: unknown = 1
     for (let level = 0; level < 100_000; level++) deep = [deep]

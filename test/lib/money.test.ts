@@ -19,7 +19,10 @@ describe('money', () => {
     [4_432_352_120.936277, 4_432_352_120_936_277],
     [-4_432_352_120.936277, -4_432_352_120_936_277],
     [8_589_934_592, MAX_MICROS],
+    [8_589_934_592.000002, null],
     [8_589_934_593, null],
+    [-8_589_934_592, -MAX_MICROS],
+    [-8_589_934_592.000002, null],
     [Number.NaN, null],
     [Number.POSITIVE_INFINITY, null],
   ])('%d units are %s micros', (units, micros) => {

@@ -282,6 +282,34 @@ describe('the ledger', () => {
     expect(await readAll(account, 50)).toMatchObject([{ type: 'credit', amount: 5 }])
   })
 
+  test('goes on with the message behind those that one page looks at', async () => {
+    const account = await newAccount(5)
+    const paid: string[] = []
+    for (const _ of [1, 2]) {
+      await clock.advance(1)
+      paid.unshift(await addMessage(account.id, { amount: 10_000, money: 'held' }))
+    }
+    await clock.advance(1)
+    await database.db.query({
+      name: 'test_page_of_pool',
+      text: `insert into messages (account_id, id, live, status, channel, message_type, recipient, provider,
+          connection_id, sender_source, candidates, amount, funding, money)
+        select $1, overlay(first_uuid_at(to_timestamp($2 / 1000.0) + n * interval '1 ms')::text
+                           placing '7000-8000' from 15)::uuid,
+               true, 'sent', 'int_sms', 'utility', '+447700900123', 'smpp', gen_random_uuid(), 'platform',
+               'int_sms', 1, 'pool', 'captured' from generate_series(1, 5000) n`,
+      values: [toUuid(account.id), clock.now()],
+    })
+    const first = await rooms.ledger.list(account, { limit: 50 })
+    expect(first.data).toEqual([])
+    const [newer, older] = paid
+    expect(await readAll(account, 50)).toMatchObject([
+      { type: 'hold', messageId: newer },
+      { type: 'hold', messageId: older },
+      { type: 'credit' },
+    ])
+  })
+
   test.each(['x', 'bm8gY3Vyc29y', '%%%'])('refuses the cursor %s', async cursor => {
     const account = await newAccount(0)
     await expect(rooms.ledger.list(account, { limit: 5, cursor })).rejects.toMatchObject({

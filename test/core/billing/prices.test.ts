@@ -76,16 +76,20 @@ describe('the price list', () => {
         return rest
       }),
     )
-    await rooms.prices.replace([...input, row(), row({ country: '*' })])
-    const read: unknown[] = []
-    let cursor: string | null = null
-    do {
-      const page = await rooms.prices.list({ limit: 3, ...(cursor === null ? {} : { cursor }) })
-      read.push(...page.data)
-      cursor = page.nextCursor
-    } while (cursor !== null)
-    expect(read).toEqual((await rooms.prices.list({ limit: 500 })).data)
-    expect(read).toHaveLength(10)
+    const countries = [row(), row({ messageType: '*' }), row({ currency: 'EUR' }), row({ country: '*' })]
+    await rooms.prices.replace([...input, ...countries])
+    const all = (await rooms.prices.list({ limit: 500 })).data
+    expect(all).toHaveLength(12)
+    for (const limit of [1, 3]) {
+      const read: unknown[] = []
+      let cursor: string | null = null
+      do {
+        const page = await rooms.prices.list({ limit, ...(cursor === null ? {} : { cursor }) })
+        read.push(...page.data)
+        cursor = page.nextCursor
+      } while (cursor !== null)
+      expect(read).toEqual(all)
+    }
   })
 
   test('is rejected with the path of every fault, and the old one stays', async () => {
@@ -110,6 +114,15 @@ describe('the price list', () => {
       ],
     })
     expect((await rooms.prices.list({})).data).toHaveLength(1)
+  })
+
+  test('takes a price of which ten parts still are an amount, and no higher one', async () => {
+    const [highest] = await rooms.prices.replace([row({ price: 858_993_459.2 })])
+    expect(highest).toMatchObject({ price: 858_993_459.2 })
+    await expect(rooms.prices.replace([row({ price: 858_993_459.200001 })])).rejects.toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'prices[0].price' }],
+    })
   })
 
   test('treats a prefix with and without its plus as the same', async () => {

@@ -362,6 +362,22 @@ test('a resend locks pools before its verification, as a withdrawal does that en
   expect(verdicts).toEqual([{ kind: 'accepted' }])
 })
 
+test('a resend locks its wallet before its pools and its verification', async () => {
+  const live = await pooled()
+  const start = startRow(live, {})
+  await STARTS.accept(database.db, NODE, NOW, [start], false)
+  let verdicts: { kind: string }[] = []
+  const resend = async () => {
+    verdicts = await RESENDS.accept(database.db, NODE, NOW, [resendOf(start)], false)
+  }
+  const poolAndVerification = async (tx: Db) => {
+    await pool(live)(tx)
+    await verification(start)(tx)
+  }
+  await crossLocks(database.db, wallet(live), resend, poolAndVerification)
+  expect(verdicts).toEqual([{ kind: 'accepted' }])
+})
+
 test('resends that are withdrawn lock their verifications in the order of ids, as checks do', async () => {
   const starts = ['+12025550101', '+12025550102'].map(recipient => startRow(account, { recipient }))
   await STARTS.accept(database.db, NODE, NOW, starts, false)

@@ -310,13 +310,25 @@ describe('a failover', () => {
   function moveTo(
     id: MessageId,
     to: typeof here | typeof there,
-    more: { attempt?: number; repeated?: boolean } = {},
+    more: { attempt?: number; repeated?: boolean; secret?: Buffer } = {},
   ) {
     const from = { accountId: account, id, attempt: more.attempt ?? 1, ...refused }
-    const destination = { connectionId: other, ...to, newContent: null, secret: null }
+    const destination = { connectionId: other, ...to, newContent: null, secret: more.secret ?? null }
     return failOver(database.db, NODE, clock.now(), from, destination, more.repeated ?? false)
   }
   const other = ids.next('cnn')
+
+  test('replaces the sealed text by the one for its new channel, and keeps it if there is none', async () => {
+    const [first, second] = [Buffer.from('first'), Buffer.from('second')]
+    const id = await accepted()
+    await settle(id, { ...retried(), secret: first })
+    await beginAgain(id)
+    expect(await moveTo(id, there, { attempt: 2 })).toBe('moved')
+    expect((await outbox())!.secret).toEqual(first)
+    await beginAttempts(database.db, NODE, clock.now(), [{ accountId: account, id }], false)
+    expect(await moveTo(id, here, { attempt: 3, secret: second })).toBe('moved')
+    expect((await outbox())!.secret).toEqual(second)
+  })
 
   async function money() {
     const { rows } = await database.db.query<object>({

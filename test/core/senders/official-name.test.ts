@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimDeliveries } from '../../../src/core/callbacks/store.ts'
 import type { ConnectionSnapshot } from '../../../src/core/connections/snapshot.ts'
 import { createOfficialSenders } from '../../../src/core/senders/official.ts'
-import { type AccountId, type ConnectionId, createIds, fromUuid, toUuid } from '../../../src/lib/ids.ts'
+import {
+  type AccountId,
+  type ConnectionId,
+  createIds,
+  fromUuid,
+  type Id,
+  toUuid,
+} from '../../../src/lib/ids.ts'
 import { createRandom } from '../../../src/lib/random.ts'
+import { openCallbacks } from '../../support/callbacks.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { createFakeClock } from '../../support/fake-clock.ts'
 
@@ -90,6 +99,31 @@ async function byCode(connectionId: ConnectionId): Promise<string | null> {
   })
   return (await senders.namesFor(OWN))(connectionId)
 }
+
+test('an event names the official sender of a message that names none', async () => {
+  const world = await openCallbacks(database.db)
+  const caller = await world.newAccount()
+  const accountId = caller.account.id
+  const { id } = await world.webhooks.create(caller, { url: 'https://example.com/' })
+  const { number: node } = await world.startNode()
+  const connectionId = await connect(accountId, { phone: '+15550783883', name: 'Market' })
+  const official = async (channel: string, sender: string | null) => {
+    const message = await world.newMessage(accountId)
+    await database.db.query({
+      name: 't_official_message',
+      text: 'update messages set channel = $2, sender = $3, connection_id = $4 where id = $1',
+      values: [toUuid(message), channel, sender, toUuid(connectionId)],
+    })
+    await world.happen(accountId, message, 'message.sent')
+  }
+  await official('official_chatapp', null)
+  await official('official_chatapp', '+15550783884')
+  await official('int_sms', null)
+  await world.clock.advance(1)
+  const room = [{ accountId, targetUuid: toUuid(id as Id<'whk'>), limit: 10 }]
+  const claimed = await claimDeliveries(database.db, { node, atMs: world.clock.now() }, room)
+  expect(claimed.map(({ message }) => message?.sender)).toEqual(['+15550783883', '+15550783884', null])
+})
 
 test.each<[string, string | null, () => Promise<ConnectionId>]>([
   ['its phone number', '+15550783881', () => connect(OWN, { phone: '+15550783881', name: 'Market' })],
