@@ -20,7 +20,8 @@ const DIGITS = /^\+[0-9]+$/
 export function addressKeyOf(address: string): string {
   // Most addresses, and each send asks: the rest would leave them as they are.
   if (DIGITS.test(address)) return comparablePhone(address)
-  const text = address.normalize('NFC').toLowerCase()
+  // Normalised last: some letters have a composed form in lower case only (ǰ).
+  const text = address.normalize('NFC').toLowerCase().normalize('NFC')
   const at = text.lastIndexOf('@')
   if (at < 0) return comparablePhone(text)
   const domain = at < 1 ? '' : domainToASCII(text.slice(at + 1))

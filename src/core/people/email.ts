@@ -6,7 +6,8 @@ const EMAIL =
 
 /** The form in which addresses are compared: there is one login per key. */
 export function emailKey(email: string): string {
-  return email.trim().normalize('NFKC').toLowerCase()
+  // Normalised last, too: some letters have a composed form in lower case only (ǰ).
+  return email.trim().normalize('NFKC').toLowerCase().normalize('NFKC')
 }
 
 /** The address as it is stored; throws VALIDATION_ERROR for an invalid one. */
