@@ -9,6 +9,9 @@ drop function if exists adopt_echoes;
 -- attempt, that wait ends: the message becomes unknown with that attempt, and is not sent again. Not if a
 -- failover has changed its channel, and so its price. Returns how many messages were found.
 --
+-- Messages that are locked are left for the next call: those of each statement are locked in order, but not those of all
+-- together, and so a wait could be a deadlock.
+--
 -- Each message is found from its receipt by key, also with a plan that was made while the tables were empty. Starting
 -- from the unknown messages would read all of them in each call (22,000: 330 ms, once a second).
 create function adopt_echoes(p_now timestamptz default now()) returns integer
@@ -40,9 +43,10 @@ begin
        select x.account_id, x.message_id from outbox x
         where x.message_id = p.message_id and x.connection_id is not distinct from p.connection_id
           and x.owner is null and x.begun limit 1) o
-     cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
-     where m.status = 'unknown' and m.attempt = p.attempt
-       and not (p.of_part and m.parts > 1)
+     cross join lateral (
+       select x.account_id, x.id from messages x
+        where x.account_id = o.account_id and x.id = any (just(o.message_id)) and x.status = 'unknown' and x.attempt = p.attempt
+          and not (p.of_part and x.parts > 1) limit 1 for update skip locked) m
      order by m.account_id, m.id, p.id desc
      limit 1000
   ), named as (
@@ -62,8 +66,10 @@ begin
      cross join lateral (
        select x.account_id, x.message_id from provider_refs x
         where x.connection_id = p.connection_id and x.provider_id = p.message_id || '.' || p.attempt limit 1) r
-     cross join lateral (select * from messages x where x.account_id = r.account_id and x.id = r.message_id limit 1) m
-     where m.provider_id is null and not (p.of_part and m.parts > 1)
+     cross join lateral (
+       select x.account_id, x.id from messages x
+        where x.account_id = r.account_id and x.id = any (just(r.message_id)) and x.provider_id is null
+          and not (p.of_part and x.parts > 1) limit 1 for update skip locked) m
      order by m.account_id, m.id, p.id desc
      limit 1000
   ), named as (
@@ -140,8 +146,11 @@ begin
        select x.account_id, x.message_id from outbox x
         where x.message_id = p.message_id and x.connection_id is not distinct from p.connection_id
           and x.owner is null and x.begun limit 1) o
-     cross join lateral (select * from messages x where x.account_id = o.account_id and x.id = o.message_id limit 1) m
-     where p.of_part and m.parts > 1 and m.status = 'unknown' and m.attempt = p.attempt
+     cross join lateral (
+       select * from messages x
+        where x.account_id = o.account_id and x.id = any (just(o.message_id)) and x.parts > 1 and x.status = 'unknown'
+          and x.attempt = p.attempt limit 1 for update skip locked) m
+     where p.of_part
        -- `offset 0` makes it a look-up of its own: a join could read all parts, since their key has all columns it needs.
        and not exists (
          select 1 from message_parts k where k.connection_id = p.connection_id and k.part_id = p.provider_id offset 0)

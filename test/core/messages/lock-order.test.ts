@@ -8,7 +8,7 @@ import {
 } from '../../../src/core/messages/hot-store.ts'
 import { endMessages, withdrawUnconfirmed } from '../../../src/core/messages/withdraw-store.ts'
 import { joinParts, storeParts } from '../../../src/core/outbox/parts-store.ts'
-import { applyParked } from '../../../src/core/outbox/reconcile-store.ts'
+import { applyParked, closeUnknown } from '../../../src/core/outbox/reconcile-store.ts'
 import { releaseRows } from '../../../src/core/outbox/store.ts'
 import {
   RESENDS,
@@ -80,6 +80,30 @@ async function unknown(accountId: AccountId, providerId: string): Promise<Accept
     values: [toUuid(connectionId), providerId, toUuid(accountId), toUuid(row.id)],
   })
   return row
+}
+
+async function becameUnknown(row: AcceptRow): Promise<void> {
+  const settled = settleRow({ ...row, eventId: ids.next('evt') }, { kind: 'unknown', dueAt: NOW })
+  await settleAttempts(database.db, NOW, [settled], false)
+}
+
+/** Parks a receipt that names our id of the first attempt; the provider's own id is that of the message. */
+async function parkEcho({ id }: AcceptRow): Promise<void> {
+  await database.db.query({
+    name: 'order_echo',
+    text: `insert into parked_receipts (connection_id, provider_id, status, received_at, message_id, attempt)
+           values ($1, $2, 'delivered', $3, $4, 1)`,
+    values: [toUuid(connectionId), id, new Date(NOW).toISOString(), toUuid(id)],
+  })
+}
+
+async function adoptEchoes(): Promise<number> {
+  const { rows } = await database.db.query<{ n: number }>({
+    name: 'order_adopt',
+    text: 'select adopt_echoes($1) as n',
+    values: [new Date(NOW).toISOString()],
+  })
+  return rows[0]!.n
 }
 
 /** A verification that is to be stored with its message. */
@@ -389,6 +413,34 @@ test('resends that are withdrawn lock their verifications in the order of ids, a
   }
   await crossLocks(database.db, verification(starts[0]!), withdraw, verification(starts[1]!))
   expect(gone.size).toBe(2)
+})
+
+test('receipts that name our ids wait for no message that another transaction has locked', async () => {
+  const closed = await accepted(account)
+  await becameUnknown(closed)
+  // Counts as sent from now on.
+  await closeUnknown(database.db, NOW, 1_000)
+  const open = await accepted(account)
+  await becameUnknown(open)
+  const rows = [closed, open]
+  for (const row of rows) await parkEcho(row)
+  const named = async () => {
+    const { rows: found } = await database.db.query<{ provider_id: string | null }>({
+      name: 'order_provider_ids',
+      text: 'select provider_id from messages where id = any ($1::uuid[]) order by id',
+      values: [`{${rows.map(row => toUuid(row.id)).join(',')}}`],
+    })
+    return found.map(({ provider_id }) => provider_id)
+  }
+  await database.db.transaction(async tx => {
+    await message(closed.id)(tx)
+    expect(await adoptEchoes()).toBe(1)
+    // It may be locked by a transaction that comes to the other one next.
+    await message(open.id)(tx)
+  })
+  expect(await named()).toEqual([null, open.id])
+  expect(await adoptEchoes()).toBe(1)
+  expect(await named()).toEqual([closed.id, open.id])
 })
 
 test('a start with a test key locks no wallet, whatever other starts it is stored with', async () => {
