@@ -341,7 +341,10 @@ export type Link = {
   messagesPerSecond?: number
   /** Submits once. Must settle soon after `signal` aborts, with `unknown` if the bytes may have left. */
   send(message: Outgoing, signal: AbortSignal): Promise<Outcome>
-  /** Looks an unknown attempt up at the provider. */
+  /**
+   * Looks an unknown attempt up at the provider. One that the provider does not know is `unknown`, never `retry`: a node that
+   * was frozen after it had recorded the attempt may still submit it.
+   */
   find?(attemptId: string, signal: AbortSignal): Promise<Outcome>
   /** Whether the recipient is registered on the chat app; absent where the provider cannot tell. */
   reaches?(to: string, signal: AbortSignal): Promise<boolean>
