@@ -605,6 +605,19 @@ describe('a receipt for an attempt that the provider had reported as not taken',
     expect(await wallet()).toEqual(PAID)
   })
 
+  test('has no effect while it is unknown whether the next attempt was taken', async () => {
+    const id = await waiting()
+    expect(await beginWhenDue(id)).toEqual([2])
+    const unheard = { attempt: 2, kind: 'unknown', dueAt: clock.now() + 86_400_000 } as const
+    await settle.attempt(outcome(id, unheard))
+    await receive(id, 'delivered')
+    expect(await statuses()).toEqual(['unknown'])
+    expect(await wallet()).toEqual(HELD)
+    await receive(id, 'delivered', { attempt: 2 })
+    expect(await statuses()).toEqual(['delivered'])
+    expect(await wallet()).toEqual(PAID)
+  })
+
   async function inParts(): Promise<MessageId> {
     const id = await waiting()
     await database.db.query({
