@@ -318,6 +318,19 @@ describe('a failover', () => {
   }
   const other = ids.next('cnn')
 
+  test('changes nothing once the outcome of its attempt was stored, and the message waits for the next one', async () => {
+    const id = await accepted()
+    await settle(id, retried())
+    const before = await money()
+    expect(await moveTo(id, there)).toBe('stale')
+    expect(await money()).toEqual(before)
+    expect(await readMessage(database.db, account, id)).toMatchObject({
+      status: 'queued',
+      channel: 'local_sms',
+      connectionId,
+    })
+  })
+
   test('replaces the sealed text by the one for its new channel, and keeps it if there is none', async () => {
     const [first, second] = [Buffer.from('first'), Buffer.from('second')]
     const id = await accepted()
