@@ -1,6 +1,8 @@
 import type { Faults } from '../../contract/faults.ts'
+import { MAX_PARTS_OF_SMS } from '../../contract/send.ts'
 import type { TemplateCreate } from '../../contract/template-create.ts'
 import { looksLikeHtml } from '../../lib/html.ts'
+import { countSms } from '../../lib/sms-parts.ts'
 import type { TemplateKind } from './draft-kind.ts'
 import { firstGap, isFault, parsePlaceholders, placeholderNumbers, type Segments } from './placeholders.ts'
 
@@ -29,12 +31,14 @@ export function readText(body: TemplateCreate, kind: TemplateKind, faults: Fault
   if (text === null && !isTextOptional(body, kind)) {
     faults.add(path, `is required for category ${body.category}`)
   }
+  const segments = text === null ? NO_SEGMENTS : readSegments(text, path, faults)
+  if (body.category === 'sms') checkParts(segments, path, faults)
   return {
     path,
     body: inBody ? text : null,
     content: inBody ? null : text,
     emailSubject: body.category === 'email' ? (body.emailSubject ?? null) : null,
-    segments: text === null ? NO_SEGMENTS : readSegments(text, path, faults),
+    segments,
     subject,
     html: body.category === 'email' && text !== null && looksLikeHtml(text),
   }
@@ -70,6 +74,17 @@ function checkLength(
     ? LIMITS.official
     : LIMITS[category === 'sms' || category === 'email' ? category : 'chat']
   if (text !== null && text.length > limit) faults.add(path, `must be at most ${limit} characters`)
+}
+
+/** A text that is too long without its values is refused here: no send could use the template. */
+function checkParts(segments: Segments, path: string, faults: Faults): void {
+  const { parts, encoding } = countSms(segments.filter(each => typeof each === 'string').join(''))
+  if (parts > MAX_PARTS_OF_SMS) {
+    faults.add(
+      path,
+      `needs ${parts} SMS parts in ${encoding} without its values; at most ${MAX_PARTS_OF_SMS} are allowed`,
+    )
+  }
 }
 
 function readSubject(body: TemplateCreate, faults: Faults): Segments | null {

@@ -106,6 +106,14 @@ const BROKEN: [string, string[], Record<string, unknown>[]][] = [
     ].map(content => ({ ...SMS, content })),
   ],
   [
+    'a text for SMS that has too many parts whatever its values are',
+    ['content'],
+    ['x'.repeat(1_531), `${'ж'.repeat(670)}!`, `${'ж'.repeat(335)}{{1}}${'ж'.repeat(336)}`].map(content => ({
+      ...SMS,
+      content,
+    })),
+  ],
+  [
     'a gap between the placeholders of subject and content',
     ['content'],
     [{ ...EMAIL, emailSubject: '{{3}}', content: '{{1}}' }],
