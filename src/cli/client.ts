@@ -76,13 +76,13 @@ export function createClient(config: ClientConfig, options: ClientOptions): Clie
         body,
         duplex: 'half',
       }
-      return readSuccess(await fetchResponse(url, request as ClientRequest), url)
+      return requestOnce(url, request as ClientRequest)
     },
     async *events(path, lastId) {
       const url = `${base}/api/v2${path}`
       const headers = { 'x-api-key': apiKey(), ...(lastId !== null && { 'last-event-id': lastId }) }
       const response = await fetchResponse(url, { headers })
-      if (!response.ok) throw toApiRefusal(await readAnswer(response, url), response.status)
+      if (!response.ok) throw toApiRefusal(await readAnswer(response, url, { headers }), response.status)
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
       if (!isStream || !response.body) throw notPosthorn(url, response.status)
       yield* readEvents(response.body)
@@ -143,13 +143,12 @@ async function requestJson(
     headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }
-  return within(systemClock, TIMEOUT_MS, async signal =>
-    readSuccess(await fetchResponse(url, { ...request, signal }), url),
-  )
+  return within(systemClock, TIMEOUT_MS, signal => requestOnce(url, { ...request, signal }))
 }
 
-async function readSuccess(response: Response, url: string): Promise<Body> {
-  const answer = await readAnswer(response, url)
+async function requestOnce(url: string, request: ClientRequest): Promise<Body> {
+  const response = await fetchResponse(url, request)
+  const answer = await readAnswer(response, url, request)
   if (!response.ok) throw toApiRefusal(answer, response.status)
   // Of another server's success nothing can be shown, least of all that something was sent.
   if ('success' in answer || 'data' in answer) return answer
@@ -167,7 +166,7 @@ async function fetchResponse(url: string, request: ClientRequest): Promise<Respo
     // An error in producing the body is not the server's fault.
     if ((cause as Error).cause instanceof Refusal) throw (cause as Error).cause
     if (cause instanceof Refusal) throw cause
-    throw noResponse(url, cause)
+    throw noResponse(url, request, cause)
   }
 }
 
@@ -192,16 +191,41 @@ function checkHeaders(headers: Record<string, string>): void {
   }
 }
 
-function noResponse(url: string, cause: unknown): Refusal {
-  const reason = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message
-  return new Refusal(`No server answers at ${new URL(url).origin}: ${reason}.`, { cause })
+function noResponse(url: string, { method = 'GET', headers }: ClientRequest, cause: unknown): Refusal {
+  const { origin } = new URL(url)
+  const fault = ((cause as Error).cause ?? cause) as Fault
+  if (method === 'GET' || isUnsent(fault)) {
+    return new Refusal(`No server answers at ${origin}: ${fault.message}.`, { cause })
+  }
+  const again =
+    'idempotency-key' in headers ? 'Repeat it with the same idempotency key' : 'Look before you repeat it'
+  return new Refusal(
+    `The answer of ${origin} was lost: ${fault.message}. What you asked for may have been done. ${again}.`,
+    { cause },
+  )
 }
 
-async function readAnswer(response: Response, url: string): Promise<Body> {
+/** An error of the connection, as Node and its `fetch` describe it. */
+type Fault = Error & { code?: string; syscall?: string; errors?: readonly Fault[] }
+
+/** Whether it proves that no byte of the request was sent. */
+function isUnsent({ code = '', syscall = '', errors }: Fault): boolean {
+  // Of several addresses, each failed.
+  if (errors) return errors.every(isUnsent)
+  const isAboutCertificate = /CERT|TLS|SSL/.test(code)
+  return (
+    syscall === 'connect' ||
+    syscall === 'getaddrinfo' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT' ||
+    isAboutCertificate
+  )
+}
+
+async function readAnswer(response: Response, url: string, request: ClientRequest): Promise<Body> {
   if (response.status >= 300 && response.status < 400) throw redirected(response, url)
   // The connection can also break during the response.
   const text = await response.text().catch(cause => {
-    throw noResponse(url, cause)
+    throw noResponse(url, request, cause)
   })
   const answer = parseObject(text)
   if (answer === null) throw notPosthorn(url, response.status)

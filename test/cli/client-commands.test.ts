@@ -13,7 +13,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { createTestDatabase, type TestDatabase, UNHURRIED } from '../support/database.ts'
-import { startHttpPeer } from '../support/http-peer.ts'
+import { type PeerAct, startHttpPeer } from '../support/http-peer.ts'
 import { silentProgress } from '../support/silent-progress.ts'
 
 const TOKEN = 'ph_op_0000000000000000000000000000000000000000000'
@@ -491,6 +491,33 @@ describe('the exit code of posthorn is', () => {
       err: expect.stringMatching(new RegExp(`^posthorn: No server answers at ${peer.url}: .*\\n$`)),
     })
     await peer.close()
+  })
+
+  test.each<[string, PeerAct]>([
+    ['broken before its answer', 'reset'],
+    ['closed in the midst of it', { raw: 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"success"' }],
+  ])('1 when the connection is %s, and that what changes something may have been done', async (_, act) => {
+    const peer = await startHttpPeer(() => act)
+    const lost = (again: string) => ({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        new RegExp(
+          `^posthorn: The answer of ${peer.url} was lost: .+ What you asked for may have been done. ${again}\\.\n$`,
+        ),
+      ),
+    })
+    const at = ['--url', peer.url, '--key', 'k']
+    const send = ['send', '--to', '+12025550123', '--text', 'Hi', ...at]
+    expect(await posthorn(send)).toEqual(lost('Look before you repeat it'))
+    expect(await posthorn([...send, '--idempotency-key', '17'])).toEqual(
+      lost('Repeat it with the same idempotency key'),
+    )
+    await peer.close()
+    expect(await posthorn(send)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`No server answers at ${peer.url}`),
+    })
   })
 
   test.each([
