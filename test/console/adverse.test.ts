@@ -250,6 +250,36 @@ describe('another owner', { timeout: 60_000 }, () => {
   })
 })
 
+describe('a list that cannot be read', { timeout: 60_000 }, () => {
+  it('says so, also while it is polled, and shows its rows after another try', async () => {
+    const { page, go, context } = window
+    for (const url of ['**/api/v2/inbound?*', '**/api/v2/inbound/events'])
+      await context.route(url, route => route.fulfill(BROKEN))
+    await go('/inbound')
+    const fault = page.getByRole('alert').filter({ hasText: 'Broken by the test' })
+    await fault.waitFor()
+    // The stream of changes does not get through: the page polls.
+    const route = await hold(window, '**/api/v2/inbound?*', 'GET')
+    expect(await fault.isVisible()).toBe(true)
+    expect(await page.locator('#main [aria-busy="true"]').count()).toBe(0)
+    await route.fulfill(BROKEN)
+    await context.unrouteAll()
+    await fault.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('No inbound messages yet').waitFor()
+  })
+})
+
+const BROKEN = {
+  status: 500,
+  contentType: 'application/json',
+  body: JSON.stringify({
+    success: false,
+    code: 'INTERNAL_ERROR',
+    error: 'Broken by the test.',
+    requestId: 'req_test',
+  }),
+}
+
 const REFUSED = {
   status: 409,
   contentType: 'application/json',

@@ -66,8 +66,9 @@ export function useRead<P extends ReadPath>(
 ) {
   const { api } = useApiContext()
   const { everyMs, keepsDigits = false, inBothModes = false } = options
-  return useQuery<Answer<P, 'get'>>({
-    queryKey: useKey(path, init, inBothModes),
+  const queryKey = useKey(path, init, inBothModes)
+  const result = useQuery<Answer<P, 'get'>>({
+    queryKey,
     queryFn: ({ signal }) =>
       (keepsDigits ? readExactly : read)(api, path, { ...init, signal } as ReadInit<P>),
     enabled: options.enabled ?? true,
@@ -79,6 +80,23 @@ export function useRead<P extends ReadPath>(
         isRefusal(state.error) ? false : typeof everyMs === 'number' ? everyMs : everyMs(state.data),
     }),
   })
+  const kept = useKeptError(result, queryKey)
+  return kept === null ? result : { ...result, ...kept }
+}
+
+/**
+ * The error of a query without data, which is pending again while it is repeated: in a page that polls, the error would
+ * be seen for moments only, and the placeholder for the rest of the time.
+ */
+function useKeptError(
+  { data, error, isPending }: { data: unknown; error: Error | null; isPending: boolean },
+  queryKey: readonly unknown[],
+): { error: Error; isPending: false } | null {
+  const last = useRef<{ error: Error; key: string } | null>(null)
+  const key = JSON.stringify(queryKey)
+  if (error !== null) last.current = { error, key }
+  else if (data !== undefined) last.current = null
+  return isPending && last.current?.key === key ? { error: last.current.error, isPending: false } : null
 }
 
 /** Whether the same request would be refused again, so that polling is useless. */
@@ -154,7 +172,15 @@ export function useReadPages<P extends PagedPath>(
     if (!pages.isFetching) for (const put of pendingUpdates.current.splice(0)) put()
   }, [pages.isFetching])
   const rows = (pages.data?.pages ?? []).flatMap(page => page.data)
-  return { ...pages, rows, droppedRowCount: droppedRowCount(pages.data), rewind, refresh, update }
+  return {
+    ...pages,
+    ...useKeptError(pages, queryKey),
+    rows,
+    droppedRowCount: droppedRowCount(pages.data),
+    rewind,
+    refresh,
+    update,
+  }
 }
 
 export type PagedRead<R> = {
