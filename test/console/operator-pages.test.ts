@@ -462,6 +462,32 @@ describe('a member', { timeout: 60_000 }, () => {
   })
 })
 
+describe('an operator of more accounts than a response of the API has', { timeout: 60_000 }, () => {
+  it('finds and sees each of them where one is chosen', async () => {
+    const { page, go } = window
+    await createAccounts(500)
+    await go('/operator/people')
+    await page.getByRole('button', { name: 'Invite somebody' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    const account = dialog.getByRole('combobox', { name: 'Account' })
+    await account.fill('demo')
+    await page.getByRole('option', { name: 'Demo', exact: true }).click()
+    expect(await account.inputValue()).toBe('Demo')
+    const { body } = await server.app.admin('GET', '/accounts?q=Demo')
+    const [{ id }] = body['data'] as [{ id: string }]
+    await account.fill(id)
+    await page.getByRole('option', { name: 'Demo', exact: true }).waitFor()
+    await account.fill('nobody-of-this-name')
+    await page.getByText('No matching accounts').waitFor()
+    await go(`/operator/audit?accountId=${id}`)
+    const filter = page.getByRole('combobox', { name: 'Every account' })
+    await expect.poll(() => filter.inputValue(), { timeout: 20_000 }).toBe('Demo')
+    await filter.click()
+    await page.getByRole('option', { name: 'The platform' }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('accountId')).toBe('platform')
+  })
+})
+
 function row(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text })
 }
@@ -502,6 +528,24 @@ async function requestSenders(names: readonly string[]): Promise<void> {
     })
     expect(status).toBe(201)
   }
+}
+
+/** Copies of the first account, later than all others. */
+async function createAccounts(count: number): Promise<void> {
+  await server.app.db.query({
+    name: 'create_accounts',
+    text: `with made as (
+             insert into accounts
+             select copy.*
+               from (select account from accounts account order by id limit 1) as demo,
+                    generate_series(1, $1::integer) as number,
+                    jsonb_populate_record(demo.account, jsonb_build_object(
+                      'id', 'ffffffff-ffff-7fff-8fff-' || lpad(number::text, 12, '0'),
+                      'name', 'Copy ' || number)) as copy
+             returning id)
+           insert into wallets (account_id) select id from made`,
+    values: [count],
+  })
 }
 
 /** The path of an invitation link. */

@@ -1,9 +1,9 @@
 import { History } from 'lucide-react'
 import { useReadPages } from '../../../api/use-read.ts'
-import { ChoiceFilter } from '../../../parts/filter-bar.tsx'
 import { ALL_GROUPS } from '../../audit/actions.ts'
 import { AuditLog, POLL_EVERY_MS, useAuditFilters } from '../../audit/log.tsx'
 import { AccountName, useAccountNames } from '../account-names.tsx'
+import { AccountSelect } from '../account-select.tsx'
 
 const PLATFORM = { value: 'platform', label: 'The platform' }
 
@@ -22,10 +22,15 @@ export default function OperatorAudit() {
       entries={entries}
       groups={ALL_GROUPS}
       accountFilter={
-        <ChoiceFilter
-          label="Every account"
-          value={accountId}
-          options={[PLATFORM, ...[...names].map(([value, label]) => ({ value, label }))]}
+        <AccountSelect
+          aria-label="Every account"
+          placeholder="Every account"
+          size="sm"
+          w={170}
+          clearable
+          comboboxProps={{ width: 'max-content', position: 'bottom-start' }}
+          first={PLATFORM}
+          value={accountId ?? null}
           onChange={chosen => setFilters({ accountId: chosen })}
         />
       }

@@ -1,20 +1,11 @@
-import {
-  Checkbox,
-  Group,
-  MultiSelect,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Checkbox, Group, MultiSelect, NumberInput, SimpleGrid, TextInput, Title } from '@mantine/core'
 import type { Channel, ConnectionView, MessageType, ProviderView } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useInvalidate } from '../../../api/use-read.ts'
 import { ApiForm, follow, useApiForm } from '../../../parts/api-form.tsx'
 import { channelName } from '../../../parts/channel-name.ts'
 import { typeName } from '../../../parts/type-name.ts'
-import { useAccountNames } from '../account-names.tsx'
+import { AccountSelect } from '../account-select.tsx'
 import { CONNECTIONS } from './paths.ts'
 import { BadJson, type FormConfig, fromFormConfig, type Schema, toFormConfig } from './schema.ts'
 import { SchemaFields } from './schema-fields.tsx'
@@ -118,7 +109,6 @@ function General({
   fresh: boolean
 }) {
   const { getInputProps } = form.fields
-  const names = useAccountNames()
   return (
     <>
       <TextInput
@@ -135,12 +125,10 @@ function General({
         {...getInputProps('channels')}
       />
       {fresh && (
-        <Select
+        <AccountSelect
           label="Only for"
           placeholder="Every account"
           clearable
-          searchable
-          data={[...names].map(([value, label]) => ({ value, label }))}
           {...getInputProps('accountId')}
         />
       )}

@@ -1,4 +1,4 @@
-import { Input, Modal, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { Input, Modal, SegmentedControl, TextInput } from '@mantine/core'
 import type { Permission } from '../../../../../sdk/index.ts'
 import { useApi } from '../../../api/context.tsx'
 import { useInvalidate } from '../../../api/use-read.ts'
@@ -6,7 +6,7 @@ import { ApiForm, useApiForm } from '../../../parts/api-form.tsx'
 import { accessField, PermissionsGroup } from '../../members/access-fields.tsx'
 import type { CreatedLink } from '../../members/link-dialog.tsx'
 import { DEFAULT_PERMISSIONS } from '../../members/permissions.ts'
-import { useAccountNames } from '../account-names.tsx'
+import { AccountSelect } from '../account-select.tsx'
 import { PEOPLE } from './paths.ts'
 
 type Values = {
@@ -39,7 +39,6 @@ export function InvitePerson({ opened, ...props }: Props & { opened: boolean }) 
 function InviteForm({ accountId, onMade }: Props) {
   const api = useApi()
   const invalidate = useInvalidate()
-  const names = useAccountNames()
   const form = useApiForm<Values, { data: { link: string; invitation: { email: string } } }>({
     initial: { email: '', role: 'owner', accountId: accountId ?? null, permissions: DEFAULT_PERMISSIONS },
     send: values => api.post('/api/admin/members/invitations', { body: toBody(values) }),
@@ -69,13 +68,7 @@ function InviteForm({ accountId, onMade }: Props) {
         />
       </Input.Wrapper>
       {accountId === undefined && values.role !== 'operator' && (
-        <Select
-          label="Account"
-          searchable
-          placeholder="Choose one"
-          data={[...names].map(([value, label]) => ({ value, label }))}
-          {...getInputProps('accountId')}
-        />
+        <AccountSelect label="Account" placeholder="Choose one" {...getInputProps('accountId')} />
       )}
       {values.role === 'member' && <PermissionsGroup {...getInputProps('permissions')} />}
     </ApiForm>
