@@ -79,6 +79,21 @@ describe('a send', { timeout: 60_000 }, () => {
     expect(await messages('to=%2B12025550169')).toMatchObject([{ status: 'scheduled' }])
   })
 
+  it('that is to wait is not sent at another time when its time is skipped as clocks go forward', async () => {
+    const { page, go, context } = await signedInWindow(0, 'America/New_York')
+    await go('/send')
+    await page.getByLabel('To', { exact: true }).fill('+12025550168')
+    await page.getByRole('textbox', { name: 'Text' }).fill('In no hour')
+    await page.getByLabel('Send at').fill(nextSkippedTime())
+    await page.getByRole('button', { name: 'Send to the sandbox' }).click()
+    await page
+      .getByText(/or no such time/)
+      .or(page.getByRole('dialog', { name: /\+12025550168/ }))
+      .waitFor()
+    expect(await messages('to=%2B12025550168')).toEqual([])
+    await context.close()
+  })
+
   it('can be written again from the panel that shows it', async () => {
     const { page, go } = window
     await go('/send')
@@ -319,9 +334,22 @@ async function ownerCall(path: string, body: object): Promise<void> {
   expect(answer.status()).toBe(201)
 }
 
+/** Half past two in New York, on the next second Sunday of March. */
+function nextSkippedTime(): string {
+  const now = new Date(server.app.now())
+  const sundays = [now.getUTCFullYear(), now.getUTCFullYear() + 1].map(year => {
+    const first = new Date(Date.UTC(year, 2, 1)).getUTCDay()
+    return new Date(Date.UTC(year, 2, 8 + ((7 - first) % 7), 2, 30))
+  })
+  return sundays
+    .find(time => time > now)!
+    .toISOString()
+    .slice(0, 16)
+}
+
 /** A window of its own session, with a clock that differs by `byMs` from the server's. */
-async function signedInWindow(byMs = 0): Promise<Window> {
-  const other = await server.open()
+async function signedInWindow(byMs = 0, timeZone?: string): Promise<Window> {
+  const other = await server.open({ timeZone })
   await other.context.addInitScript(`{
     const { now } = Date
     Date = class extends Date {

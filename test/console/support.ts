@@ -18,7 +18,12 @@ export const PERSON = { name: 'Ada', email: 'ada@example.com', password: 'correc
 export type Console = {
   app: TestApp
   /** Opens a window with its own cookies, not signed in. Records its errors. */
-  open(options?: { phone?: boolean; dark?: boolean; highContrast?: boolean }): Promise<Window>
+  open(options?: {
+    phone?: boolean
+    dark?: boolean
+    highContrast?: boolean
+    timeZone?: string | undefined
+  }): Promise<Window>
   /** Takes screenshots of every window, for a test that has failed. */
   takePictures(name: string): Promise<void>
   stop(): Promise<void>
@@ -45,7 +50,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
   await mkdir(REPORT, { recursive: true })
   return {
     app,
-    async open({ phone = false, dark = false, highContrast = false } = {}) {
+    async open({ phone = false, dark = false, highContrast = false, timeZone } = {}) {
       const context = await browser.newContext({
         baseURL: app.url,
         viewport: phone ? { width: 360, height: 780 } : { width: 1360, height: 860 },
@@ -53,6 +58,7 @@ export async function startConsole(options: TestAppOptions = {}): Promise<Consol
         forcedColors: highContrast ? 'active' : 'none',
         reducedMotion: 'reduce',
         locale: 'en-GB',
+        ...(timeZone !== undefined && { timezoneId: timeZone }),
       })
       contexts.push(context)
       context.setDefaultTimeout(PATIENCE_MS)

@@ -4,6 +4,7 @@ import { TriangleAlert } from 'lucide-react'
 import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import { type ErrorDetail, PosthornError } from '../../../sdk/index.ts'
 import { type Fault, faultOf } from '../api/fault.ts'
+import { isLocalTime } from './local-time.ts'
 import { useIsHere } from './use-is-here.ts'
 import { useKeptFocus } from './use-kept-focus.ts'
 import { useLateFault } from './use-late-fault.ts'
@@ -78,11 +79,13 @@ export function useApiForm<V extends Record<string, unknown>, R>(options: {
 
   /**
    * The value of a date or time that is typed only in part is empty: the API would take it for none, and send at once
-   * what was to wait. Returns whether there is one.
+   * what was to wait. A time that clocks skip would be one that was not typed. Returns whether there is one of these.
    */
   function refuseUnfinished(within: ParentNode): boolean {
     const inputs = [...within.querySelectorAll<HTMLInputElement>('input[data-path]')]
-    const unfinished = inputs.filter(({ value, validity }) => value === '' && validity.badInput)
+    const unfinished = inputs.filter(({ type, value, validity }) =>
+      value === '' ? validity.badInput : type === 'datetime-local' && !isLocalTime(value),
+    )
     for (const { dataset } of unfinished) fields.setFieldError(dataset['path']!, UNFINISHED)
     unfinished[0]?.focus()
     return unfinished.length > 0
