@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Console,
   findBarriers,
+  PERSON,
   setUp,
   startConsole,
   switchScheme,
@@ -150,7 +151,38 @@ describe('a phone of 320 pixels', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: /^Withdraw the invitation of/ }).click()
     await page.getByRole('dialog').getByText('stops working').waitFor()
     expect(await cutTexts(phone)).toEqual([])
+    const { email, password } = PERSON
+    await server.app.call('/api/console/login', { method: 'POST', body: { email, password } })
+    await go('/profile')
+    const end = page.getByRole('button', { name: 'Sign out there' }).first().locator('span').last()
+    expect(await end.evaluate(isCutOff)).toBe(false)
     await phone.context.close()
+  })
+})
+
+describe('a page that is printed', { timeout: 60_000 }, () => {
+  it('has no navigation, and its list is not cut off; an open panel is printed alone', async () => {
+    const paper = await server.open()
+    await paper.context.addCookies(await window.context.cookies())
+    const { page, go } = paper
+    await page.setViewportSize({ width: 794, height: 400 })
+    await go('/operator/prices')
+    await settle(paper)
+    const list = page.locator('#main [role="region"]')
+    expect(await list.evaluate(isCutOff)).toBe(true)
+    await page.emulateMedia({ media: 'print' })
+    expect(await list.evaluate(isCutOff)).toBe(false)
+    expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(false)
+    expect(await page.getByRole('banner').isVisible()).toBe(false)
+    await page.emulateMedia({ media: 'screen' })
+    await go('/messages')
+    await page.getByRole('row').filter({ hasText: '+12025550002' }).click()
+    const text = page.getByRole('dialog').getByText('This one is refused').first()
+    await text.waitFor()
+    await page.emulateMedia({ media: 'print' })
+    expect(await text.isVisible()).toBe(true)
+    expect(await page.locator('#main').isVisible()).toBe(false)
+    await paper.context.close()
   })
 })
 
@@ -537,6 +569,13 @@ async function loadAnew(): Promise<Load> {
 /** How far the page is wider than the window, in pixels. */
 async function overflowOf({ page }: Window): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** Whether the element's content is wider or higher than it is. */
+function isCutOff(element: unknown): boolean {
+  type Box = { scrollWidth: number; clientWidth: number; scrollHeight: number; clientHeight: number }
+  const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element as Box
+  return scrollWidth > clientWidth || scrollHeight > clientHeight
 }
 
 /** The choices and dialogs whose content is wider than they are. */

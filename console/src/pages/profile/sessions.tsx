@@ -37,6 +37,7 @@ export function Sessions() {
             <Button
               size="xs"
               variant="default"
+              flex="none"
               loading={end.isPending && end.variables === session.id}
               onClick={() => {
                 keepFocus()
