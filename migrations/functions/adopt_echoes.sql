@@ -52,7 +52,7 @@ begin
   ), named as (
     update messages m set provider_id = e.provider_id
       from echoed e
-     where m.account_id = any (array[e.account_id]) and m.id = e.id and m.status = 'unknown'
+     where m.account_id = any (array[e.account_id]) and m.id = any (just(e.id)) and m.status = 'unknown'
     returning e.connection_id, e.provider_id, m.account_id, m.id
   )
   insert into provider_refs (connection_id, provider_id, account_id, message_id)
@@ -75,7 +75,7 @@ begin
   ), named as (
     update messages m set provider_id = e.provider_id
       from echoed e
-     where m.account_id = any (array[e.account_id]) and m.id = e.id and m.provider_id is null
+     where m.account_id = any (array[e.account_id]) and m.id = any (just(e.id)) and m.provider_id is null
     returning e.connection_id, e.provider_id, m.account_id, m.id
   )
   insert into provider_refs (connection_id, provider_id, account_id, message_id)
@@ -162,7 +162,7 @@ begin
     -- If two nodes do this at once, the second one changes nothing, and finds the first one's id in its next call.
     update messages m set provider_id = f.whole_id
       from firsts f
-     where m.account_id = any (array[f.account_id]) and m.id = f.id and m.status = 'unknown'
+     where m.account_id = any (array[f.account_id]) and m.id = any (just(f.id)) and m.status = 'unknown'
        and (m.provider_id is null or m.provider_id not like '%,…')
     returning f.connection_id, f.whole_id, m.account_id, m.id
   ), known as (
