@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js'
+import { clientNetworkOf } from '../../lib/client-network.ts'
 import { DAY_MS } from '../../lib/durations.ts'
 import { addressKeyOf } from '../consent/address.ts'
 
@@ -15,8 +15,6 @@ const RANGES = [
 ] as const
 /** The shortest prefix that is a range: a country code and at least one more digit. */
 const MIN_DIGITS = 5
-/** IPv6 addresses are counted by their /64 network, which one user has as a whole. */
-const IPV6_NETWORK_GROUPS = 4
 
 export const ACCOUNT_SCOPE: Scope = { kind: 'account', key: 'account' }
 
@@ -47,11 +45,8 @@ export function personOf(recipient: string): string {
 
 /** Null for an invalid IP address. */
 export function ipScopeOf(clientIp: string | null): Scope | null {
-  if (clientIp === null || !ipaddr.isValid(clientIp)) return null
-  const address = ipaddr.process(clientIp)
-  if (address.kind() === 'ipv4') return { kind: 'ip', key: `ip:${address.toString()}` }
-  const groups = (address as ipaddr.IPv6).parts.slice(0, IPV6_NETWORK_GROUPS)
-  return { kind: 'ip', key: `ip:${groups.map(group => group.toString(16)).join(':')}::/64` }
+  const network = clientIp === null ? null : clientNetworkOf(clientIp)
+  return network === null ? null : { kind: 'ip', key: `ip:${network}` }
 }
 
 /** Spending is counted per UTC day. */

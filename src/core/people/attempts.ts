@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import { Problem } from '../../contract/errors.ts'
+import { clientNetworkOf } from '../../lib/client-network.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { createTokenBuckets, type TokenBuckets } from '../../lib/token-bucket.ts'
 
@@ -104,9 +104,6 @@ function hashBucketKey(key: string): string {
   return hash('sha256', key, 'base64')
 }
 
-/** IPv6 addresses are counted by their /64 network, which one user has as a whole. */
-const IPV6_NETWORK_GROUPS = 4
-
 /** `198.51.100.7:50123`, `[2001:db8::1]` and `[2001:db8::1]:50123`: forms that some proxies send. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/
 
@@ -114,8 +111,5 @@ function clientNetwork(clientAddress: string): string {
   // Without the port, which differs for every connection.
   const [, bracketed, plain] = WITH_PORT.exec(clientAddress) ?? []
   const ip = bracketed ?? plain ?? clientAddress
-  if (!ipaddr.isValid(ip)) return ip
-  const address = ipaddr.process(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  return (address as ipaddr.IPv6).parts.slice(0, IPV6_NETWORK_GROUPS).join(':')
+  return clientNetworkOf(ip) ?? ip
 }
