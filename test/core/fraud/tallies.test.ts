@@ -141,17 +141,22 @@ test('deltas that could not be stored are stored later, and count on this node m
   expect(other.read(key).fresh).toBe(6)
 })
 
-test('deltas whose store got no response are added once, with those that were added meanwhile', async () => {
+/** Tallies whose store folds, but where the response is lost if `isLost` says so. */
+function openLosing(isLost: () => boolean): ReturnType<typeof open> {
   const store = openStore()
-  let lost = 2
-  const node = open({
+  return open({
     ...store,
     async fold(fold, atMs) {
       const sums = await store.fold(fold, atMs)
-      if (lost-- > 0) throw new Error('the response was lost')
+      if (isLost()) throw new Error('the response was lost')
       return sums
     },
   })
+}
+
+test('deltas whose store got no response are added once, with those that were added meanwhile', async () => {
+  let lost = 2
+  const node = openLosing(() => lost-- > 0)
   const key = keyOf(ids.next('acc'), 'r4:+3', 0)
   await node.ready(key.accountId)
   node.add(key, { fresh: 3 })
@@ -166,16 +171,8 @@ test('deltas whose store got no response are added once, with those that were ad
 })
 
 test('deltas whose store got no response count once also where the account is read again before their repeat', async () => {
-  const store = openStore()
   let lost = true
-  const node = open({
-    ...store,
-    async fold(fold, atMs) {
-      const sums = await store.fold(fold, atMs)
-      if (lost) throw new Error('the response was lost')
-      return sums
-    },
-  })
+  const node = openLosing(() => lost)
   const key = keyOf(ids.next('acc'), 'r4:+3', 0)
   await node.ready(key.accountId)
   node.add(key, { fresh: 3 })
