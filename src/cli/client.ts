@@ -208,16 +208,18 @@ function noResponse(url: string, { method = 'GET', headers }: ClientRequest, cau
 /** An error of the connection, as Node and its `fetch` describe it. */
 type Fault = Error & { code?: string; syscall?: string; errors?: readonly Fault[] }
 
+/** Errors of TLS before a request is sent: the certificate is refused, or the server speaks no TLS. Others may come later. */
+const BEFORE_TLS = /CERT|LEAF_SIGNATURE|WRONG_VERSION/
+
 /** Whether it proves that no byte of the request was sent. */
 function isUnsent({ code = '', syscall = '', errors }: Fault): boolean {
   // Of several addresses, each failed.
   if (errors) return errors.every(isUnsent)
-  const isAboutCertificate = /CERT|TLS|SSL/.test(code)
   return (
     syscall === 'connect' ||
     syscall === 'getaddrinfo' ||
     code === 'UND_ERR_CONNECT_TIMEOUT' ||
-    isAboutCertificate
+    BEFORE_TLS.test(code)
   )
 }
 

@@ -12,6 +12,7 @@ import { createLog } from '../../src/infra/log.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { type AccountId, createIds, toUuid } from '../../src/lib/ids.ts'
 import { createRandom } from '../../src/lib/random.ts'
+import { createCertificate } from '../support/certificate.ts'
 import { createTestDatabase, type TestDatabase, UNHURRIED } from '../support/database.ts'
 import { type PeerAct, startHttpPeer } from '../support/http-peer.ts'
 import { silentProgress } from '../support/silent-progress.ts'
@@ -518,6 +519,21 @@ describe('the exit code of posthorn is', () => {
       code: 1,
       err: expect.stringContaining(`No server answers at ${peer.url}`),
     })
+  })
+
+  test('1 when TLS ends a command before it was sent, and not that it may have been done', async () => {
+    const untrusted = await startHttpPeer(() => 'silent', createCertificate(['127.0.0.1']))
+    const plain = await startHttpPeer(() => 'silent')
+    for (const url of [untrusted.url, plain.url.replace('http:', 'https:')]) {
+      expect(
+        await posthorn(['send', '--to', '+12025550123', '--text', 'Hi', '--key', 'k', '--url', url]),
+      ).toEqual({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(new RegExp(`^posthorn: No server answers at ${url}: `)),
+      })
+    }
+    await Promise.all([untrusted.close(), plain.close()])
   })
 
   test.each([
